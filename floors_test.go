@@ -91,7 +91,7 @@ func standard(path string) bool {
 // folder.
 var floors = []struct{ folder, imports, tests string }{
 	{"shared/seckill", "", ""},
-	{"shared/flow", "shared/seckill", "shared/api shared/driver shared/fake"},
+	{"shared/flow", "shared/seckill", "shared/api shared/driver shared/drivertest shared/fake"},
 	{"shared/app", "shared/seckill shared/flow", ""},
 	{"shared/api", "shared/seckill shared/flow", "shared/driver shared/drivertest shared/fake"},
 	{"shared/driver", "shared/seckill", "shared"},

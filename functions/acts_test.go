@@ -14,6 +14,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/actlog"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -26,11 +27,7 @@ func subscription(t *testing.T, kind string, lines ...string) []byte {
 		data.LogEvents = append(data.LogEvents, events.CloudwatchLogsLogEvent{ID: string(rune('1' + i)),
 			Timestamp: time.Now().UnixMilli(), Message: line})
 	}
-	text, err := json.Marshal(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return packed(t, text)
+	return packed(t, must.Get(json.Marshal(data)))
 }
 
 // packed gzips a text into an event; JSON writes bytes in base64.
@@ -38,22 +35,13 @@ func packed(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(z.Write(text))
+	must.OK(t, z.Close())
 	return raw(t, b.Bytes())
 }
 
 func raw(t *testing.T, data []byte) []byte {
-	t.Helper()
-	event, err := json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return event
+	return must.Get(json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}}))
 }
 
 // suspicious returns the line of a suspicious act, as admit writes it.

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/api/altcha"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -26,14 +25,10 @@ func TestAdmit(t *testing.T) {
 	it := live("2002", 10)
 	it.Checks = seckill.ChecksStrict
 	rows := ledger.New(w.rows)
-	for _, err := range []error{w.items.Put(ctx, it, nil),
+	must.OK(t, w.items.Put(ctx, it, nil),
 		rows.PutQuestion(ctx, it.ID, seckill.Question{ID: "1", Text: "2 + 2?", Answers: []string{"4"}}),
 		rows.PutBlock(ctx, seckill.Block{Subject: seckill.UserSubject("1003"), Item: seckill.Everywhere, Reason: "r",
-			By: "b", Made: time.Now()})} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+			By: "b", Made: time.Now()}))
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
 	admit, buy := w.start(t, "admit"), w.start(t, "buy")
 	w.aws.Calls()
@@ -52,21 +47,14 @@ func TestAdmit(t *testing.T) {
 	}
 	// buy has only read its secret. An item is read again after a second.
 	calls := slices.Compact(slices.Sorted(slices.Values(w.aws.Calls())))
-	if diff := cmp.Diff([]string{"BatchGetItem", "GetItem items", "GetSecretValue", "Query office",
-		"UpdateItem passing"}, calls); diff != "" {
-		t.Errorf("admit calls, want (-), got (+):\n%s", diff)
-	}
+	must.Equal(t, []string{"BatchGetItem", "GetItem items", "GetSecretValue", "Query office", "UpdateItem passing"},
+		calls, "admit calls")
 	with := func(user, ticket string) response {
 		event := purchase(t, it.ID, user)
 		var e map[string]any
-		if err := json.Unmarshal(event, &e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(event, &e))
 		e["multiValueHeaders"].(map[string]any)["ticket"] = []string{ticket} //nolint:forcetypeassert // as recorded
-		event, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		event = must.Get(json.Marshal(e))
 		return ask(t, buy, event)
 	}
 	if r := ask(t, buy, purchase(t, it.ID, "1001")); r.Status != 403 || r.text("code") != "ticket_required" {
@@ -100,9 +88,7 @@ func ticketOf(t *testing.T, admit *lambdatest.Function, item, user, text string)
 		t.Fatalf("challenge: %+v, %v", r, err)
 	}
 	solution, _, err := altcha.Solve(proof)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return ask(t, admit, call(t, "POST", "/seckill/ticket", fmt.Sprintf(`{"seckill_id":%q,"proof":%q,"answer":%q}`,
 		item, base64.StdEncoding.EncodeToString(solution), text), user))
 }

@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // TestACertificateOfAlipaysThatEnded checks that it keeps no function from starting. shop works as always; functions
 // that must verify Alipay's signature report why they cannot, notify with a 503, so that Alipay repeats.
 func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(t.Context(), live("2002", 3), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(t.Context(), live("2002", 3), nil))
 	certified := w.certificates(t)
 	now := time.Now()
 	ended := alipaytest.Make(t, keys()[0], keys()[1], now.AddDate(0, -2, 0), now.Add(-50*time.Hour))

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -21,30 +21,20 @@ func TestColdStart(t *testing.T) {
 	for _, c := range coldStarts {
 		t.Run(c.step, func(t *testing.T) {
 			w := newDeployment(t)
-			if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.items.Put(context.Background(), live("2002", 10), &shown))
 			run(t, w.start(t, "stage"), recorded(t, "schedule.json"), "null") // publishes the list
 			if !c.forgotten {
 				run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
 			}
 			w.aws.Sent("orders")
 			w.aws.Calls()
-			start := w.start
-			if c.step == "gateway" {
-				start = func(t *testing.T, _ string, changes ...string) *lambdatest.Function {
-					return w.startGateway(t, changes...)
-				}
-			}
-			f := start(t, c.step, c.changes...)
+			f := w.start(t, c.step, c.changes...)
 			f.Ready()
 			// on a busy machine the fake answers before the client has finished its request, and the client repeats
 			// it
 			init := slices.Compact(w.aws.Calls())
 			if c.event != nil {
-				if _, err := f.Invoke(c.event(t)); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Invoke(c.event(t)))
 			}
 			first := w.aws.Calls()
 			if !slices.Equal(init, c.init) || !slices.Equal(first, c.first) {
@@ -76,9 +66,7 @@ var shown = seckill.Description{Detail: "<p>x</p>"}
 // version each second, and no item's row.
 func TestOnlyPagesReadTheCatalog(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 10), &shown))
 	reads := func() (catalog, items int) {
 		for _, call := range w.aws.Calls() {
 			switch {
@@ -160,10 +148,7 @@ func get(path string) func(*testing.T) []byte {
 // A missing table is reported at its first use, by its whole name; doctor checks in advance.
 func TestMissingTableAndQueueAreNamedAtFirstUse(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	w.loaded(t, live("2002", 10))
 	for want, c := range map[string]struct {
 		step, setting, value string
 		event                []byte

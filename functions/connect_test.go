@@ -11,6 +11,7 @@ import (
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -56,10 +57,7 @@ func TestConnectFunction(t *testing.T) {
 	}
 	forged, _ := jwtauth.NewPasses(jwtauth.Keys{Current: "another-secret-of-tokens"}, system.Clock{}).Make("1001", "n")
 	old := connectPass("1001", "n", memory.NewClock(time.Now().Add(-seckill.PassLife)))
-	token, err := jwtauth.Sign(secret, "1001", time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(jwtauth.Sign(secret, "1001", time.Now().Add(time.Hour)))
 	for name, offered := range map[string]string{"forged": "seckill.v1, " + forged, "expired": "seckill.v1, " + old,
 		"a token": "seckill.v1, " + token, "another version": "seckill.v2, " + connectPass("1001", "v", system.Clock{}),
 		"nothing": "", "no pass": "seckill.v1"} {
@@ -94,9 +92,7 @@ func TestTellFunctionPushes(t *testing.T) {
 			Change struct{ NewImage map[string]map[string]any } `json:"dynamodb"`
 		}
 	}
-	if err := json.Unmarshal(streamed(t), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(streamed(t), &e))
 	row := e.Records[0].Change.NewImage
 	user, order := fmt.Sprint(row["user"]["S"]), fmt.Sprint(row["id"]["S"])
 	door := w.start(t, "connect")

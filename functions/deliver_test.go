@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -73,10 +74,8 @@ func TestDeliverFunction(t *testing.T) {
 		t.Errorf("the log has the URL's token:\n%s", f.Output())
 	}
 	operators := staff(f)
-	if done, err := operator.Give[operator.Redelivered](t.Context(), &operators,
-		&operator.Redeliver{}); err != nil || done.Orders != 0 {
-		t.Errorf("redeliver: %+v, %v", done, err)
-	}
+	done := must.Get(operator.Give[operator.Redelivered](t.Context(), &operators, &operator.Redeliver{}))
+	must.Equal(t, 0, done.Orders, "redeliver")
 	if _, err := f.Invoke([]byte(`{}`)); err == nil {
 		t.Error("an event of no kind is accepted")
 	}

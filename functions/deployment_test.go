@@ -23,6 +23,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -65,9 +66,7 @@ func binary(t *testing.T, step string) string {
 	bin.Do(func() { lambdatest.Build(t, "", bin.folder, "./...") })
 	// The go command reuses a cached result unless something that a test imports or reads has changed; binaries do
 	// not count.
-	if _, err := os.ReadFile(filepath.Join(step, "main.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(os.ReadFile(filepath.Join(step, "main.go")))
 	return filepath.Join(bin.folder, step)
 }
 
@@ -152,17 +151,25 @@ func gateway(t *testing.T) (*fakegateway.Gateway, string) {
 	t.Helper()
 	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: keys()[0].Public, PrivateKey: keys()[1].Private})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server := httptest.NewServer(g)
 	t.Cleanup(server.Close)
 	return g, server.URL
 }
 
+// loaded puts an item into the table and the stock.
+func (w *deployment) loaded(t *testing.T, it seckill.Item) {
+	t.Helper()
+	must.OK(t, w.items.Put(t.Context(), it, nil))
+	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+}
+
 func (w *deployment) start(t *testing.T, step string, changes ...string) *lambdatest.Function {
 	t.Helper()
 	env := maps.Clone(w.environ)
+	if step == "gateway" {
+		maps.Copy(env, gatewayFields)
+	}
 	for i := 0; i < len(changes); i += 2 {
 		env[changes[i]] = changes[i+1]
 	}
@@ -192,40 +199,26 @@ func live(id string, stock int) seckill.Item {
 
 // recorded returns an event from package apigw's collection.
 func recorded(t *testing.T, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "shared", "api", "apigw", "testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(filepath.Join("..", "shared", "api", "apigw", "testdata", name)))
 }
 
 // call returns the recorded API Gateway event with another method, path, body and shopper; user "" sends no token.
 func call(t *testing.T, method, path, body, user string) []byte {
 	t.Helper()
 	var e map[string]any
-	if err := json.Unmarshal(recorded(t, "apigateway.json"), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(recorded(t, "apigateway.json"), &e))
 	headers, _ := e["multiValueHeaders"].(map[string]any)
 	delete(headers, "Idempotency-Key")
 	delete(headers, "Authorization")
 	if user != "" {
-		token, err := jwtauth.Sign(secret, user, time.Now().Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := must.Get(jwtauth.Sign(secret, user, time.Now().Add(time.Hour)))
 		headers["Authorization"] = []string{"Bearer " + token}
 	}
 	if path == notifyPath {
 		headers["content-type"] = []string{"application/x-www-form-urlencoded; charset=utf-8"}
 	}
 	e["httpMethod"], e["path"], e["resource"], e["body"] = method, path, path, body
-	b, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(json.Marshal(e))
 }
 
 func purchase(t *testing.T, item, user string) []byte {
@@ -237,20 +230,14 @@ func purchase(t *testing.T, item, user string) []byte {
 func batch(t *testing.T, bodies ...string) []byte {
 	t.Helper()
 	var e struct{ Records []map[string]any }
-	if err := json.Unmarshal(recorded(t, "sqs.json"), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(recorded(t, "sqs.json"), &e))
 	first, records := e.Records[0], []map[string]any{}
 	for i, body := range bodies {
 		m := maps.Clone(first)
 		m["messageId"], m["body"] = fmt.Sprintf("m%d", i), body
 		records = append(records, m)
 	}
-	b, err := json.Marshal(map[string]any{"Records": records})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(json.Marshal(map[string]any{"Records": records}))
 }
 
 // response is an HTTP function's answer.
@@ -271,10 +258,7 @@ func (r response) text(field string) string {
 // ask invokes an HTTP function.
 func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
 	t.Helper()
-	out, err := f.Invoke(event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(f.Invoke(event))
 	var r response
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%s: %v", out, err)
@@ -286,25 +270,16 @@ func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
 // pay acts like a shopper at the cashier with the order's pay string, and returns the notification that follows.
 func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	t.Helper()
-	no, err := g.Open(payString)
-	if err != nil {
-		t.Fatal(err)
-	}
+	no := must.Get(g.Open(payString))
 	for _, trade := range g.Trades() {
 		if trade.TradeNo != no {
 			continue
 		}
-		if err := g.Pay(trade.OutTradeNo); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.Pay(trade.OutTradeNo))
 	}
 	for _, trade := range g.Trades() {
 		if trade.TradeNo == no {
-			form, err := g.NotificationForm("n-"+no, trade, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return form
+			return must.Get(g.NotificationForm("n-"+no, trade, time.Now()))
 		}
 	}
 	t.Fatalf("the gateway has no trade %s", no)

@@ -3,7 +3,6 @@ package functions_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,124 +10,19 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 const done = `{"batchItemFailures":[]}`
-
-func TestBadSettingsEndInitWithTheirName(t *testing.T) {
-	w := newDeployment(t)
-	for _, c := range []struct {
-		step    string
-		changes []string
-		want    string
-	}{
-		{"buy", []string{"TABLE_PREFIX", ""}, "TABLE_PREFIX is empty"},
-		{"buy", []string{"LOG_LEVEL", "loud"}, "LOG_LEVEL is"},
-		{"buy", []string{"AWS_REGION", ""}, "AWS_REGION is missing"},
-		{"buy", []string{"SECRETS", ""}, "SECRETS is missing"},
-		{"buy", []string{"SECRETS", "/nowhere"}, "cannot read the secret /nowhere"},
-		{"buy", []string{"JWT_SECRET_NAME", "nowhere"}, "JWT_SECRET_NAME names the secret"},
-		{"consume", []string{"HOLD", "1s"}, "HOLD is 1s"},
-		{"consume", []string{"REDIS_ADDRS", "a:1,b:2"}, "contradicts REDIS_CLUSTER=false"},
-		{"buy", []string{"CORS_ORIGIN", storefront + "/"}, "CORS_ORIGIN is"},
-		{"notify", []string{"ALIPAY_PUBLIC_KEY_NAME", "jwt-secret"}, "ALIPAY_PUBLIC_KEY_NAME names the secret"},
-		{"expire", []string{"ALIPAY_GATEWAY", ""}, "ALIPAY_GATEWAY is empty"},
-		{"notify", []string{"ALIPAY_ROOT_CERT_NAME", "jwt-secret"}, "ALIPAY_CERT_NAME is missing"},
-		{"notify", []string{"ALIPAY_PUBLIC_KEY_NAME", "", "ALIPAY_CERT_NAME", "jwt-secret", "ALIPAY_ROOT_CERT_NAME",
-			"jwt-secret"}, "ALIPAY_ROOT_CERT_NAME names the secret"},
-		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
-		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
-		{"repair", []string{"ADDRESS_RETENTION_DAYS", "29"}, "ADDRESS_RETENTION_DAYS is 29, want 0, or at least 30"},
-		{"signin", []string{"SIGNIN_ISSUERS", "https://id.example.com"}, "SIGNIN_ISSUERS has"},
-		{"signin", []string{"SIGNIN_ISSUERS", "http://id.example.com|shop"}, "SIGNIN_ISSUERS: oidc: issuer"},
-		{"signin", []string{"JWT_SECRET_NAME", "nowhere"}, "JWT_SECRET_NAME names the secret"},
-		{"shop", []string{"ALIPAY_FAKE", "false"}, "want an absolute https URL"},
-		{"pay", []string{"PUBLIC_URL", ""}, "PUBLIC_URL is empty"},
-		{"pay", []string{"ALIPAY_PRIVATE_KEY_NAME", "jwt-secret"}, "ALIPAY_PRIVATE_KEY_NAME names the secret"},
-	} {
-		msg := w.start(t, c.step, c.changes...).InitError()
-		if !strings.Contains(msg, c.want) || !strings.Contains(msg, `"errorType":"Runtime.InitFailed"`) {
-			t.Errorf("%s with %v: %s, want %q", c.step, c.changes, msg, c.want)
-		}
-		for name, value := range secrets() {
-			if strings.Contains(msg, value) {
-				t.Errorf("%s with %v: shows %s", c.step, c.changes, name)
-			}
-		}
-	}
-}
-
-// needs has the settings without which a function does not start, beside AWS's and the table prefix.
-var needs = map[string][]string{
-	"buy":     {"REDIS_ADDRS", "ORDERS_QUEUE_URL", "JWT_SECRET_NAME", "TICKET_SECRET_NAME"},
-	"admit":   {"JWT_SECRET_NAME", "TICKET_SECRET_NAME"},
-	"consume": {"REDIS_ADDRS", "ORDERS_QUEUE_URL", "ORDERS_DEAD_LETTER_QUEUE_URL", "CLOSINGS_QUEUE_URL"},
-	"notify":  {"ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_PUBLIC_KEY_NAME"},
-	"expire": {"ORDERS_QUEUE_URL", "CLOSINGS_QUEUE_URL", "CLOSINGS_DEAD_LETTER_QUEUE_URL", "ALIPAY_APP_ID",
-		"ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME",
-		"ALIPAY_PUBLIC_KEY_NAME"},
-	"refund": {"ORDERS_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL",
-		"ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME", "COMMAND_PUBLIC_KEY_NAME"},
-	"reconcile": {"ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL",
-		"ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME", "COMMAND_PUBLIC_KEY_NAME"},
-	"stage":  {"REDIS_ADDRS", "COMMAND_PUBLIC_KEY_NAME"},
-	"repair": {"REDIS_ADDRS", "ORDERS_QUEUE_URL", "COMMAND_PUBLIC_KEY_NAME"},
-	"acts":   {"COMMAND_PUBLIC_KEY_NAME"},
-	"admin": {"COMMAND_KEY_NAME", "PUBLIC_URL", "ORDERS_QUEUE_URL", "ORDERS_DEAD_LETTER_QUEUE_URL",
-		"CLOSINGS_QUEUE_URL", "CLOSINGS_DEAD_LETTER_QUEUE_URL"},
-	"tell":    {"EVENT_BUS", "COMMAND_PUBLIC_KEY_NAME"},
-	"deliver": {"WEBHOOK_URL", "WEBHOOK_SECRET_NAME", "COMMAND_PUBLIC_KEY_NAME"},
-	"signin":  {"JWT_SECRET_NAME"},
-	"connect": {"JWT_SECRET_NAME", "CONNECTIONS_URL"},
-	"shop": {"REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_NAME", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID",
-		"ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME"},
-	"pay": {"JWT_SECRET_NAME", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL",
-		"ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME", "PUBLIC_URL"},
-	"gateway": {"ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "GATEWAY_PRIVATE_KEY_NAME", "ALIPAY_SHOP_PUBLIC_KEY_NAME"},
-}
-
-// A function starts with what it needs and nothing else. Without it, init names all that is missing, in one line.
-func TestEachFunctionNamesTheSettingsThatAreMissing(t *testing.T) {
-	w := newDeployment(t)
-	always := []string{"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL", "SECRETS",
-		"ALIPAY_FAKE", "REDIS_PASSWORD_NAME"}
-	for _, step := range append(steps, "gateway") {
-		needed := append(needs[step], "TABLE_PREFIX")
-		only := map[string]string{"GATEWAY_PRIVATE_KEY_NAME": "gateway-private-key",
-			"ALIPAY_SHOP_PUBLIC_KEY_NAME": "alipay-shop-public-key"}
-		for name, value := range w.environ {
-			if slices.Contains(always, name) || slices.Contains(needed, name) {
-				only[name] = value
-			}
-		}
-		lambdatest.Start(t, binary(t, step), only).Ready()
-		for _, secrets := range []bool{true, false} { // a part names its secrets once the rest is there
-			less := maps.Clone(only)
-			maps.DeleteFunc(less, func(name, _ string) bool {
-				return strings.HasSuffix(name, "_NAME") == secrets && slices.Contains(needed, name)
-			})
-			if len(less) == len(only) {
-				continue
-			}
-			msg := lambdatest.Start(t, binary(t, step), less).InitError()
-			for name := range only {
-				if less[name] == "" && !strings.Contains(msg, name+" is missing") || strings.Contains(msg, `\n`) {
-					t.Errorf("%s without %s: %s, want one line with its name", step, name, msg)
-				}
-			}
-		}
-	}
-}
 
 func TestRecordedEvents(t *testing.T) {
 	w := newDeployment(t)
 	ctx := context.Background()
 	upcoming := local.DemoItems(time.Now(), 10, 1)[2].Item
 	for _, it := range []seckill.Item{live("2002", 10), upcoming} {
-		if err := w.items.Put(ctx, it, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.items.Put(ctx, it, nil))
 	}
 	f := map[string]*lambdatest.Function{}
 	for _, step := range steps {
@@ -207,9 +101,7 @@ func TestRecordedEvents(t *testing.T) {
 		t.Fatalf("order: %+v", order)
 	}
 	run(t, f["expire"], batch(t, closings...), done) // early: it is sent again
-	if again := w.aws.Sent("closings"); len(again) != 1 {
-		t.Errorf("closings queue after an early message: %q, want it again", again)
-	}
+	must.Equal(t, 1, len(w.aws.Sent("closings")), "closings queue after an early message")
 	run(t, f["expire"], recorded(t, "schedule.json"), "null")
 	run(t, f["refund"], recorded(t, "schedule.json"), "null")
 
@@ -269,9 +161,7 @@ func TestRecordedEvents(t *testing.T) {
 
 func TestRedisThatDoesNotAnswer(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 10), nil))
 	f := w.start(t, "buy", "REDIS_ADDRS", "127.0.0.1:1") // no server listens there
 	f.Ready()
 	const purchases = 20
@@ -300,18 +190,14 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 // reported as done.
 func TestFaultsAreReportedToLambda(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 10), nil))
 	const nobody = "127.0.0.1:1"
 	if out, err := w.start(t, "repair", "REDIS_ADDRS", nobody).Invoke(recorded(t, "schedule.json")); err == nil ||
 		!strings.Contains(err.Error(), "item 2002") {
 		t.Errorf("repair: %s, %v; want an error that names the item", out, err)
 	}
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1},
-		Request: seckill.Request{
-			Order: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
-			Given: seckill.Given{Address: address}, Created: time.Now()}}}
+		Request: sample.Request("2002", "1001", time.Now())}}
 	consume := w.start(t, "consume", "REDIS_ADDRS", nobody)
 	run(t, consume, batch(t, string(m.Encode())), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`)
 	if !consume.Says(m.Reservation.Order) {
@@ -325,10 +211,7 @@ func TestFaultsAreReportedToLambda(t *testing.T) {
 // TestRedisComesBack checks that an instance recovers by itself after a wrong password or cut connections.
 func TestRedisComesBack(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	w.loaded(t, live("2002", 10))
 	w.redis.RequirePassword("another")
 	f := w.start(t, "buy")
 	if r := ask(t, f, purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "unavailable" {

@@ -21,6 +21,8 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -66,17 +68,11 @@ func formCall(t *testing.T, r *http.Request) []byte {
 		}
 	}
 	var e map[string]any
-	if err := json.Unmarshal(call(t, r.Method, r.URL.Path, string(body), ""), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(call(t, r.Method, r.URL.Path, string(body), ""), &e))
 	e["multiValueHeaders"] = map[string][]string{"content-type": {r.Header.Get("Content-Type")},
 		"accept-language": {"en"}}
 	e["multiValueQueryStringParameters"] = r.URL.Query()
-	b, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(json.Marshal(e))
 }
 
 // notified is a shop's notify URL that records what it receives and answers as the test says.
@@ -109,12 +105,9 @@ func shopOf(t *testing.T, notifyURL string, transport http.RoundTripper) *alipay
 func shopAt(t *testing.T, address, notifyURL string, transport http.RoundTripper) *alipay.Client {
 	t.Helper()
 	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private,
-		AlipayPublicKey: keys()[1].Public,
-		Gateway:         address, NotifyURL: notifyURL, Clock: system.Clock{},
+		AlipayPublicKey: keys()[1].Public, Gateway: address, NotifyURL: notifyURL, Clock: system.Clock{},
 		HTTP: &http.Client{Transport: transport}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return client
 }
 
@@ -127,10 +120,7 @@ var (
 // stage.
 func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) *http.Response {
 	t.Helper()
-	at, err := url.Parse("http://api.example/_aws/execute-api/id/stage/cashier?" + orderString)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(url.Parse("http://api.example/_aws/execute-api/id/stage/cashier?" + orderString))
 	inStage := func(f *lambdatest.Function, method string, at *url.URL, form url.Values) *http.Response {
 		path, ok := strings.CutPrefix(at.Path, "/_aws/execute-api/id/stage")
 		if !ok {
@@ -138,11 +128,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 		}
 		r := httptest.NewRequest(method, "http://api.example"+path+"?"+at.RawQuery, strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		answer, err := behind{t, f}.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer
+		return must.Get(behind{t, f}.RoundTrip(r))
 	}
 	page := inStage(opened, http.MethodGet, at, nil)
 	b, _ := io.ReadAll(page.Body) // reading from memory cannot fail
@@ -151,10 +137,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 		!strings.Contains(string(b), "https://shop.example/?out_trade_no=") {
 		t.Fatalf("cashier: status %d\n%s", page.StatusCode, b)
 	}
-	to, err := at.Parse(action[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(at.Parse(action[1]))
 	form := url.Values{}
 	for _, m := range hiddenField.FindAllStringSubmatch(string(b), -1) {
 		form.Set(m[1], m[2])
@@ -165,22 +148,16 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 // checkTrade queries the gateway, as expire does.
 func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
 	t.Helper()
-	trade, err := client.Query(t.Context(), order)
-	if err != nil || (trade.State == seckill.TradePaid) != paid {
-		t.Errorf("query: %+v, %v; want paid %v", trade, err, paid)
-	}
+	trade := must.Get(client.Query(t.Context(), order))
+	must.Equal(t, paid, trade.State == seckill.TradePaid, "query")
 }
 
 // testGateway pays at two instances of one gateway, and checks that the shop is notified once, at once.
 func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	shop := newNotified(t)
 	client := shopOf(t, shop.URL+"/notify?stage=1", behind{t, second})
-	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Amount: 88_80, Title: "红色外套 Red coat",
-		Placed: time.Now(), PayBy: time.Now().Add(time.Hour)}
-	orderString, err := client.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := sample.Order("2002", "1001", time.Now(), 1)
+	orderString := must.Get(client.Prepare(o))
 	shop.answer <- "success"
 	answer := payAt(t, first, second, orderString)
 	b, _ := io.ReadAll(answer.Body) // reading from memory cannot fail
@@ -208,14 +185,6 @@ func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	if r := ask(t, first, call(t, "GET", "/nowhere", "", "")); r.Status != http.StatusNotFound {
 		t.Errorf("another route: %+v", r)
 	}
-}
-
-func (w *deployment) startGateway(t *testing.T, changes ...string) *lambdatest.Function {
-	t.Helper()
-	for name, value := range gatewayFields {
-		changes = append([]string{name, value}, changes...)
-	}
-	return w.start(t, "gateway", changes...)
 }
 
 // inStage is an API whose paths begin with a stage, which functions do not see.
@@ -246,9 +215,7 @@ func (w *deployment) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 			TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80,
 			Status: fakegateway.StatusSuccess, Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour),
 			Paid: paid}}
-	if err := trades.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, trades.Save(t.Context(), r))
 	return r
 }
 
@@ -258,7 +225,8 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	paid := time.Now().Add(-24 * time.Hour).Truncate(time.Millisecond)
 	record, day := w.paidAt(t, paid), seckill.Day(paid)
 	const address = "http://api.example/live/gateway.do"
-	calls, downloads := w.startGateway(t, "ALIPAY_GATEWAY", address), w.startGateway(t, "ALIPAY_GATEWAY", address)
+	calls, downloads := w.start(t, "gateway", "ALIPAY_GATEWAY", address), w.start(t, "gateway", "ALIPAY_GATEWAY",
+		address)
 	client := shopAt(t, address, "https://shop.example/notify",
 		inStage{t, either{behind{t, calls}, behind{t, downloads}}})
 	bill, err := client.Bill(t.Context(), day)
@@ -267,9 +235,8 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	if diff := cmp.Diff(want, bill.Lines); err != nil || diff != "" {
 		t.Errorf("bill of %s: %v\n%s", day, err, diff)
 	}
-	if _, err := client.Bill(t.Context(), seckill.Day(paid.Add(-24*time.Hour))); !errors.Is(err, seckill.ErrNoBill) {
-		t.Errorf("a day without payments: %v, want %v", err, seckill.ErrNoBill)
-	}
+	must.Is(t, seckill.ErrNoBill, must.Err(client.Bill(t.Context(), seckill.Day(paid.Add(-24*time.Hour)))),
+		"a day without payments")
 	if r := ask(t, downloads, call(t, "GET", "/bill", "", "")); r.Status != http.StatusForbidden {
 		t.Errorf("a bill's address that nobody gave: %+v", r)
 	}
@@ -290,17 +257,13 @@ func (e either) RoundTrip(r *http.Request) (*http.Response, error) {
 // that the instance survives.
 func TestGatewayFunctionGoesWrong(t *testing.T) {
 	w := newDeployment(t)
-	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") ||
-		!strings.Contains(msg, "known: notification-lost") {
-		t.Errorf("an unknown fault: %s", msg)
-	}
 	order := seckill.KeyedOrderID("2002", "1001", "k")
-	busy := w.startGateway(t, "GATEWAY_FAULTS", "call-5xx=1")
+	busy := w.start(t, "gateway", "GATEWAY_FAULTS", "call-5xx=1")
 	if _, err := shopOf(t, "https://shop.example/notify", behind{t, busy}).Query(t.Context(), order); err == nil ||
 		!strings.Contains(err.Error(), "502") {
 		t.Errorf("call-5xx: %v, want the status 502", err)
 	}
-	cut := w.startGateway(t, "GATEWAY_FAULTS", "call-cut=1")
+	cut := w.start(t, "gateway", "GATEWAY_FAULTS", "call-cut=1")
 	var event []byte
 	// it has no answer
 	_, _ = shopOf(t, "https://shop.example/notify", recording{t, &event}).Query(t.Context(), order)
@@ -328,17 +291,5 @@ func (e recording) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestGatewayFunction(t *testing.T) {
 	w := newDeployment(t)
-	start := func(changes ...string) *lambdatest.Function { return w.startGateway(t, changes...) }
-	for name, c := range map[string]struct{ setting, value, want string }{
-		"no key":         {"GATEWAY_PRIVATE_KEY_NAME", "", "GATEWAY_PRIVATE_KEY_NAME is missing"},
-		"another's key":  {"GATEWAY_PRIVATE_KEY_NAME", "alipay-public-key", "private key"},
-		"bad return URL": {"CASHIER_RETURN_URL", "/", "CASHIER_RETURN_URL"},
-		"bad own URL": {"ALIPAY_GATEWAY", "http://api.example/",
-			`ALIPAY_GATEWAY is \"http://api.example/\", want an http or https URL that ends in /gateway.do`},
-	} {
-		if msg := start(c.setting, c.value).InitError(); !strings.Contains(msg, c.want) {
-			t.Errorf("%s: %s, want %q", name, msg, c.want)
-		}
-	}
-	testGateway(t, start(), start())
+	testGateway(t, w.start(t, "gateway"), w.start(t, "gateway"))
 }

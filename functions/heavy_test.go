@@ -5,7 +5,6 @@ package functions_test
 import (
 	"archive/zip"
 	"compress/flate"
-	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -51,10 +52,7 @@ func TestSize(t *testing.T) {
 func TestMemoryOfBatches(t *testing.T) {
 	manyEvents := *manyEvents
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 2*manyEvents), nil); err != nil {
-		t.Fatal(err)
-	}
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	w.loaded(t, live("2002", 2*manyEvents))
 	f := w.start(t, "consume")
 	f.Ready()
 	before, begun := f.Resident(), time.Now()
@@ -63,9 +61,7 @@ func TestMemoryOfBatches(t *testing.T) {
 		for range seckill.MaxBatch {
 			n++
 			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{n},
-				Request: seckill.Request{
-					Order: seckill.KeyedOrderID("2002", fmt.Sprint(n), "k"), Item: "2002", User: fmt.Sprint(n),
-					Count: 1, Given: seckill.Given{Address: address}, Created: time.Now()}}}
+				Request: sample.Request("2002", fmt.Sprint(n), time.Now())}}
 			bodies = append(bodies, string(m.Encode()))
 		}
 		run(t, f, batch(t, bodies...), done)
@@ -87,24 +83,14 @@ func (c *counter) Write(p []byte) (int, error) {
 
 func sizes(t *testing.T, path string) (size, zipped int) {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(path))
 	var n counter
 	z := zip.NewWriter(&n)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(w, flate.BestCompression)
 	})
-	entry, err := z.Create("bootstrap")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := entry.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	entry := must.Get(z.Create("bootstrap"))
+	must.Get(entry.Write(b))
+	must.OK(t, z.Close())
 	return len(b), int(n)
 }

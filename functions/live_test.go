@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -15,20 +16,14 @@ import (
 // CloudWatch, records and logs no viewer, and that a function that fails makes one part old, and the others not.
 func TestLiveScreen(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(t.Context(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	w.loaded(t, live("2002", 10))
 	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "warn")
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
 		answer, err := stage.Invoke(event)
 		return answer, "", err
 	})
 	viewers := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
-	seen, err := operator.Give[watch.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	seen := must.Get(operator.Give[watch.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"}))
 	if s := seen.Stock; s.Failed != "" || s.Value.Left != 10 || s.Value.Stock != 10 || !s.Value.Installed {
 		t.Errorf("stock %+v", s)
 	}
@@ -45,7 +40,7 @@ func TestLiveScreen(t *testing.T) {
 	w.aws.SetFunction("seckill-stage", func([]byte) ([]byte, string, error) {
 		return nil, "", errors.New("out of memory")
 	})
-	seen, err = operator.Give[watch.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"})
+	seen, err := operator.Give[watch.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"})
 	if err != nil || seen.Stock.Failed != seckill.CodeUnavailable || seen.Queues.Failed != "" {
 		t.Errorf("without the stage function: %+v, %v", seen, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -83,11 +84,8 @@ func posted(role seckill.Role, body string) []byte {
 // that what the caller's role may not do reaches none.
 func TestAdminFunction(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(t.Context(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	w.loaded(t, live("2002", 10))
 	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "error")
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	calls := 0
 	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
 		if calls++; calls == 1 {
@@ -115,10 +113,8 @@ func TestAdminFunction(t *testing.T) {
 		log[1].Who != staffARN || log[1].Roles != "operator" || log[1].Act != "stop" || log[1].Result != "changed" {
 		t.Errorf("audit log: %+v, %v", log, err)
 	}
-	if page, err := operator.Give[operator.AuditPage](t.Context(), &operators,
-		&operator.ListAudit{Limit: 10}); err != nil || len(page.Entries) != 2 {
-		t.Errorf("audit: %+v, %v", page, err)
-	}
+	page := must.Get(operator.Give[operator.AuditPage](t.Context(), &operators, &operator.ListAudit{Limit: 10}))
+	must.Equal(t, 2, len(page.Entries), "audit")
 	before := calls
 	_, body, err := request([]byte(`{"operator":{"command":"resume","item":"2002"}}`))
 	if r := ask(t, admin, posted(seckill.RoleFinance, body)); err != nil || r.Status != http.StatusForbidden ||
@@ -203,26 +199,11 @@ func TestCommandsWithANewKey(t *testing.T) {
 	w.aws.SetSecret("command-public-key", next.Public().String())
 	for keys, want := range map[string]bool{next.String(): true, commandKeys.String(): true,
 		commandKeys.Add([32]byte{3}, time.Now().Add(-time.Minute)).String(): false} {
-		keys, err := operator.ParseKeys(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		keys := must.Get(operator.ParseKeys(keys))
 		operators := staffOf(keys, f.Invoke)
 		if _, err := operator.Give[operator.ActPage](t.Context(), &operators,
 			&operator.ListActs{Limit: 1}); (err == nil) != want {
 			t.Errorf("%v, want accepted %v", err, want)
-		}
-	}
-}
-
-// TestBadCommandKeysEndInit checks that a key that cannot be read ends init with its setting's name.
-func TestBadCommandKeysEndInit(t *testing.T) {
-	w := newDeployment(t)
-	for step, setting := range map[string]string{"admin": "COMMAND_KEY", "tell": "COMMAND_PUBLIC_KEY"} {
-		msg := w.start(t, step, setting+"_NAME", "jwt-secret").InitError()
-		if want := setting + `_NAME names the secret \"jwt-secret\", which cannot be used: operator: command key 1`; !strings.
-			Contains(msg, want) || strings.Contains(msg, secret) {
-			t.Errorf("%s: %s, want %s", step, msg, want)
 		}
 	}
 }

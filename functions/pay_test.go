@@ -10,6 +10,8 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -17,16 +19,12 @@ import (
 func TestPay(t *testing.T) {
 	w := newDeployment(t)
 	now := time.Now().UTC().Truncate(time.Second)
-	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
-		Units: []int{1}, Price: 100, Amount: 100, Given: seckill.Given{Address: address}, Title: "耳机", Created: now,
-		Placed: now, PayBy: now.Add(time.Hour), Buckets: 16}
+	o := sample.Order("2002", "1001", now, 1)
 	closed := o
 	closed.ID, closed.State, closed.Units = seckill.KeyedOrderID("2002", "1001", "k2"), seckill.Rejected, nil
 	closed.Reason, closed.Address, closed.PayBy = seckill.CodeSoldOut, "", time.Time{}
 	rows := ledger.New(w.rows)
-	if err := errors.Join(rows.Place(t.Context(), o, 1), rows.Reject(t.Context(), closed)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(rows.Place(t.Context(), o, 1), rows.Reject(t.Context(), closed)))
 	path := "/order/" + o.ID + "/payment"
 	f, certified := w.start(t, "pay"), w.start(t, "pay", w.certificates(t)...)
 	for kind, method := range map[string]string{"page": "alipay.trade.page.pay", "wap": "alipay.trade.wap.pay"} {
@@ -44,10 +42,7 @@ func TestPay(t *testing.T) {
 				strings.Contains(q.Get("biz_content"), page+"/?order="+o.ID) != (kind == "wap") {
 				t.Errorf("%s, %s: %v", kind, mode, q)
 			}
-			cashier, err := http.Get(u.String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			cashier := must.Get(http.Get(u.String()))
 			cashier.Body.Close()
 			if cashier.StatusCode != http.StatusOK {
 				t.Errorf("%s, %s: the cashier answers %d", kind, mode, cashier.StatusCode)
@@ -72,9 +67,7 @@ func TestPay(t *testing.T) {
 		}
 	}
 	pay(t, w.gateway, ask(t, f, call(t, "POST", path, `{"kind":"app"}`, "1001")).text("order_string"))
-	if trades := w.gateway.Trades(); len(trades) != 1 {
-		t.Errorf("three ways opened %d trades, want 1", len(trades))
-	}
+	must.Equal(t, 1, len(w.gateway.Trades()), "three ways opened", "trades")
 	if !f.Says(`"cashiers_offered":1`) || strings.Contains(f.Output(), "sign=") {
 		t.Errorf("want a metric, and no signed address:\n%s", f.Output())
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
@@ -57,20 +58,14 @@ func newRealDeployment(t *testing.T) *realDeployment {
 
 	client, queues := sqs.NewFromConfig(cfg), map[string]string{}
 	open := func(name string) *sqsqueue.Queue {
-		o, err := sqsqueue.CreateQueue(ctx, client, prefix+name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(sqsqueue.CreateQueue(ctx, client, prefix+name))
 		upper := strings.ToUpper(name)
 		queues[upper+"_QUEUE_URL"], queues[upper+"_DEAD_LETTER_QUEUE_URL"] = o.URL, o.DeadLetterURL
 		return sqsqueue.New(client, o)
 	}
 	w.orders, w.closings = open("orders"), open("closings")
 	manager := secretsmanager.NewFromConfig(cfg)
-	text, err := json.Marshal(secrets())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(secrets()))
 	if _, err := manager.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("/" + prefix + "all"),
 		SecretString: aws.String(string(text))}); err != nil {
 		t.Fatal(err)
@@ -90,9 +85,7 @@ func newRealDeployment(t *testing.T) *realDeployment {
 func (w *realDeployment) tables(prefix string) {
 	w.t.Helper()
 	w.rows = dynamoledger.New(dynamotest.Config(w.t, nil), dynamoledger.Options{Prefix: prefix})
-	if err := w.rows.CreateTables(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, w.rows.CreateTables(w.t.Context()))
 	w.t.Cleanup(func() { dynamotest.Drop(w.t, prefix) })
 }
 
@@ -114,17 +107,13 @@ func (w *realDeployment) pump(queue *sqsqueue.Queue, step string) int {
 	done := map[string]bool{}
 	for {
 		got, err := queue.Receive(w.t.Context(), seckill.MaxBatch)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		if len(got) == 0 {
 			return len(done)
 		}
 		w.handled(step, got)
 		for _, d := range got {
-			if err := queue.Delete(w.t.Context(), d); err != nil {
-				w.t.Fatal(err)
-			}
+			must.OK(w.t, queue.Delete(w.t.Context(), d))
 			done[string(d.Body)] = true
 		}
 	}
@@ -140,19 +129,13 @@ func (w *realDeployment) hand(step string, deliveries []seckill.Delivery) (faile
 			"attributes":  map[string]string{"ApproximateReceiveCount": fmt.Sprint(d.Receives)}})
 	}
 	event, err := json.Marshal(map[string]any{"Records": records})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	out, err := w.f[step].Invoke(event)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	var r struct {
 		BatchItemFailures []struct{ ItemIdentifier string }
 	}
-	if err := json.Unmarshal(out, &r); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, json.Unmarshal(out, &r))
 	for _, f := range r.BatchItemFailures {
 		failed = append(failed, f.ItemIdentifier)
 	}
@@ -188,9 +171,7 @@ func (w *realDeployment) paid(user, item string) {
 			w.t.Errorf("notify: %+v", r)
 		}
 	}
-	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "paid" {
-		w.t.Errorf("after the notify: %+v", r)
-	}
+	must.Equal(w.t, "paid", w.shop("GET", "/seckill/order/"+item, user).text("state"), "after the notify")
 }
 
 // soldOnce checks that units 1..n have one row each, of distinct orders.
@@ -200,9 +181,7 @@ func (w *realDeployment) soldOnce(item string, n int) {
 	orders, units := map[string]bool{}, []int{}
 	for bucket := range seckill.BucketsFor(n) {
 		rows, err := l.Units(context.Background(), item, bucket)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		for _, r := range rows {
 			orders[r.Order] = true
 			units = append(units, r.Unit)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -13,23 +15,12 @@ import (
 // paidTrade places an order whose trade is paid at the gateway but not recorded in the ledger.
 func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seckill.Notification) {
 	t.Helper()
-	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
-		Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
-		Given: seckill.Given{Address: address}, Created: time.Now(), Placed: time.Now(),
-		PayBy: time.Now().Add(time.Hour), Buckets: 1}
+	o := sample.Order("2002", "1001", time.Now(), 1)
 	client := shopOf(t, "http://shop.example/notify", nil)
-	payString, err := client.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := client.Verify(pay(t, w.gateway, payString))
-	if err != nil {
-		t.Fatal(err)
-	}
+	payString := must.Get(client.Prepare(o))
+	n := must.Get(client.Verify(pay(t, w.gateway, payString)))
 	l := ledger.New(w.rows)
-	if err := l.Place(t.Context(), o, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Place(t.Context(), o, 1))
 	return l, o, n
 }
 
@@ -38,22 +29,15 @@ func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seck
 func TestRefundFunction(t *testing.T) {
 	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
-	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(),
-		Cause: "notify", Due: time.Now()}
-	if err := l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
-		t.Fatal(err)
-	}
+	late := sample.Payment(o, n.TradeNo)
+	late.State, late.Due = seckill.RefundDue, time.Now()
+	must.OK(t, l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed))
 	sweep := func(plan string, back seckill.Fen, metric, failure string) {
 		t.Helper()
-		faults, err := fakegateway.ParseFaults(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.gateway.SetFaults(faults); err != nil {
-			t.Fatal(err)
-		}
+		faults := must.Get(fakegateway.ParseFaults(plan))
+		must.OK(t, w.gateway.SetFaults(faults))
 		f := w.start(t, "refund")
-		_, err = f.Invoke(recorded(t, "schedule.json"))
+		_, err := f.Invoke(recorded(t, "schedule.json"))
 		if failure == "" && err != nil || failure != "" && (err == nil || !strings.Contains(err.Error(), failure)) {
 			t.Errorf("%q: %v, want an error with %q", plan, err, failure)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // TestRefusalsAreCountedByReason checks that each is counted under its reason and logged with hashes instead of user
@@ -15,25 +16,15 @@ func TestRefusalsAreCountedByReason(t *testing.T) {
 	w := newDeployment(t)
 	const user, network = "7311000042", "203.0.113.7" // the recorded event's sourceIp
 	signed := func(secret string, end time.Time) string {
-		token, err := jwtauth.Sign(secret, user, end)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return token
+		return must.Get(jwtauth.Sign(secret, user, end))
 	}
 	bearing := func(token string) []byte {
 		var e map[string]any
-		if err := json.Unmarshal(call(t, "POST", "/seckill/buy", "{}", ""), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(call(t, "POST", "/seckill/buy", "{}", ""), &e))
 		headers, _ := e["multiValueHeaders"].(map[string]any)
 		headers["Authorization"] = []string{"Bearer " + token}
 		headers["X-Forwarded-For"] = []string{"198.51.100.9"} // set by the client
-		b, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return must.Get(json.Marshal(e))
 	}
 	hour := time.Now().Add(time.Hour)
 	buy, notify := w.start(t, "buy"), w.start(t, "notify")

@@ -16,6 +16,7 @@ import (
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -26,9 +27,7 @@ import (
 func TestRestoreBeside(t *testing.T) {
 	const item, stock = "3003", 8
 	w := newRealDeployment(t)
-	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.rows.Items().Put(t.Context(), live(item, stock), nil))
 	for range 2 { // the first purchase reads the item, the next one starts its rebuild
 		ask(t, w.f["buy"], purchase(t, item, "1000"))
 	}
@@ -69,9 +68,8 @@ func TestRestoreBeside(t *testing.T) {
 	w.pump(w.orders, "consume")
 	for user, want := range map[string]string{"1001": "paid", "1002": "pending_payment", "1003": "pending_payment",
 		"1005": "pending_payment"} {
-		if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != want {
-			t.Errorf("shopper %s after the restore: %+v, want %s", user, r, want)
-		}
+		must.Equal(t, want, w.shop("GET", "/seckill/order/"+item, user).text("state"), "shopper", user,
+			"after the restore")
 	}
 	// Redis counts the lost order's unit as sold until repair has compared it with the new rows.
 	began := time.Now()
@@ -94,11 +92,8 @@ func TestRestoreBeside(t *testing.T) {
 	report, err := audit.Run(t.Context(),
 		&audit.Sale{Item: item, DynamoDB: dynamodb.NewFromConfig(dynamotest.Config(t, nil)),
 			Prefix: beside, Redis: client, Queues: map[string]seckill.Queue{"orders": w.orders,
-				"closings": w.closings}},
-		audit.Options{Item: item})
-	if err != nil {
-		t.Fatal(err)
-	}
+				"closings": w.closings}}, audit.Options{Item: item})
+	must.OK(t, err)
 	for _, j := range report.Results {
 		t.Logf("%s %s", j.ID, j.Verdict)
 		if j.Verdict == audit.Broken {
@@ -122,10 +117,7 @@ func copyRows(t *testing.T, from, to string) {
 		pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(from + table.Name),
 			ConsistentRead: aws.Bool(true)})
 		for pages.HasMorePages() {
-			page, err := pages.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(pages.NextPage(t.Context()))
 			for _, row := range page.Items {
 				put(t, client, to+table.Name, row)
 			}
@@ -135,7 +127,5 @@ func copyRows(t *testing.T, from, to string) {
 
 func put(t *testing.T, client *dynamodb.Client, table string, row map[string]types.AttributeValue) {
 	t.Helper()
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}))
 }

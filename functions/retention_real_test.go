@@ -9,6 +9,8 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -20,19 +22,10 @@ func TestAddressesGoWithTheirTime(t *testing.T) {
 		time.Now().AddDate(0, 0, -31).UTC().Truncate(time.Second)
 	it := live("1001", 10)
 	it.Start, it.End, it.CreateTime = ended.Add(-time.Hour), ended, ended.Add(-time.Hour)
-	o := seckill.Order{ID: seckill.KeyedOrderID(it.ID, "7", "k"), Item: it.ID, User: "7", Count: 1, Units: []int{1},
-		Price: it.Price, Amount: it.Price,
-		Given: seckill.Given{Address: address, Network: netip.MustParseAddr("2001:db8::7")},
-		Title: "t", Created: it.Start, Placed: it.Start, PayBy: it.Start.Add(time.Minute),
-		Buckets: it.Buckets}
-	paid := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: o.Amount, State: seckill.Captured, At: it.Start,
-		Cause: "notify"}
-	for _, err := range []error{items.Put(t.Context(), it, nil), orders.Place(t.Context(), o, 1),
-		orders.RecordPayment(t.Context(), paid, seckill.PendingPayment, seckill.Paid)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	o := sample.Order(it.ID, "7", it.Start, 1)
+	o.Network = netip.MustParseAddr("2001:db8::7")
+	address := o.Address
+	must.OK(t, items.Put(t.Context(), it, nil), sample.Place(t.Context(), orders, o, seckill.Paid))
 	for _, c := range []struct {
 		days, networks, address string
 		network                 bool

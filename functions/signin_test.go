@@ -15,6 +15,7 @@ import (
 	"github.com/your-org/seckill/local/demoissuer"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 const (
@@ -31,9 +32,7 @@ func issuerServer(t *testing.T) string {
 	made, err := demoissuer.New(demoissuer.Options{Issuer: server.URL, ClientID: "shop", Clock: system.Clock{},
 		Groups: map[string][]string{"b": {"seckill-operator", "seckill-auditor"}},
 		People: []demoissuer.Person{{Name: "王小明", User: "13800138000"}, {Name: "李小红", User: "b"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	is = made
 	return server.URL
 }
@@ -46,19 +45,12 @@ func withCode(t *testing.T, issuer, person, nonce string) string {
 	answer, err := client.Get(issuer + "/authorize?" + url.Values{"response_type": {"code"}, "client_id": {"shop"},
 		"redirect_uri": {redirectURI}, "nonce": {nonce}, "code_challenge_method": {"S256"}, "person": {person},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	answer.Body.Close()
-	back, err := answer.Location()
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(answer.Location())
 	body, err := json.Marshal(map[string]string{"grant": "code", "issuer": issuer, "code": back.Query().Get("code"),
 		"code_verifier": verifier, "nonce": "n", "redirect_uri": redirectURI})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(body)
 }
 
@@ -73,10 +65,7 @@ func TestSignIn(t *testing.T) {
 		list.Headers["Access-Control-Allow-Origin"] != storefront {
 		t.Fatalf("issuers: %+v", list)
 	}
-	v, err := jwtauth.New(jwtauth.Keys{Current: secret}, system.Clock{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(jwtauth.New(jwtauth.Keys{Current: secret}, system.Clock{}))
 	users := map[string]string{}
 	for _, person := range []string{"13800138000", "b", "13800138000", "b"} {
 		r := ask(t, f, call(t, "POST", "/signin", withCode(t, issuer, person, "n"), ""))

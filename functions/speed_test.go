@@ -2,7 +2,6 @@ package functions_test
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"slices"
@@ -26,11 +25,7 @@ var manyEvents = flag.Int("events", 2500, "events of TestMemoryAfterManyEvents a
 func TestMemoryAfterManyEvents(t *testing.T) {
 	manyEvents := *manyEvents
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", manyEvents/4), nil); err != nil {
-		t.Fatal(err)
-	}
-	repair := w.start(t, "repair")
-	run(t, repair, recorded(t, "schedule.json"), "null")
+	w.loaded(t, live("2002", manyEvents/4))
 	f := w.start(t, "buy")
 	first := f.Ready()
 	before := f.Resident()
@@ -82,8 +77,7 @@ func TestStart(t *testing.T) {
 		}
 		slices.Sort(took)
 		t.Logf("%-8s ready after %.1f ms (median of %d, fastest %.1f), resident %.1f MiB", step,
-			took[starts/2].Seconds()*1000, starts,
-			took[0].Seconds()*1000, mib(resident))
+			took[starts/2].Seconds()*1000, starts, took[0].Seconds()*1000, mib(resident))
 	}
 }
 

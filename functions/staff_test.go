@@ -10,24 +10,20 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // browsed is API Gateway's event of a browser's request. cookies are name=value.
 func browsed(t *testing.T, method, address, body string, cookies ...string) []byte {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(address))
 	b, err := json.Marshal(events.APIGatewayProxyRequest{HTTPMethod: method, Resource: "/admin/{proxy+}", Path: u.Path,
 		Body: body, MultiValueQueryStringParameters: u.Query(), MultiValueHeaders: map[string][]string{
 			"Host": {"api.example.com"}, "X-Seckill-Staff": {"1"}, "Origin": {"http://localhost"},
 			"Cookie": {strings.Join(cookies, "; ")}, "Accept-Language": {"en"}},
 		RequestContext: events.APIGatewayProxyRequestContext{Identity: events.APIGatewayRequestIdentity{
 			SourceIP: "192.0.2.1"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
@@ -54,10 +50,7 @@ func signedIn(t *testing.T, admin *lambdatest.Function, person string) response 
 		t.Fatalf("sign-in: %+v", r)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Get(r.Headers["Location"] + "&person=" + person)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(client.Get(r.Headers["Location"] + "&person=" + person))
 	answer.Body.Close()
 	back, err := answer.Location()
 	if err != nil || !strings.HasPrefix(back.String(), "http://localhost/live/admin/callback?") {
@@ -70,12 +63,9 @@ func signedIn(t *testing.T, admin *lambdatest.Function, person string) response 
 // person without a role, and whoever has no cookie, can give no command.
 func TestStaffInABrowser(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(t.Context(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	w.loaded(t, live("2002", 10))
 	issuer := issuerServer(t)
 	stage := w.start(t, "stage", "LOG_LEVEL", "error")
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
 		answer, err := stage.Invoke(event)
 		return answer, "", err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // streamed returns the recorded event of the orders table's stream: an order is placed and paid.
@@ -33,9 +34,7 @@ func TestTellFunction(t *testing.T) {
 		}
 	}
 	const want = ".1 order.placed /seckill/seckill, .2 order.paid /seckill/seckill"
-	if got := strings.Join(told, ", "); got != want {
-		t.Errorf("told %s, want %s", got, want)
-	}
+	must.Equal(t, want, strings.Join(told, ", "), "told")
 	if !f.Says(`"changes_told":2`) {
 		t.Errorf("no metric: %s", f.Output())
 	}

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/infra/plan"
+	"github.com/your-org/seckill/shared/drivertest/must"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestThrottles checks that Alipay's notifications do not share a crowd's token bucket, nor purchases and sign-ins that
@@ -55,8 +56,7 @@ func TestThrottles(t *testing.T) {
 	}
 	if others-rare != plan.Methods || rare != plan.RareMethods {
 		t.Errorf("pages call %d methods beside buy, polls, notify and the sign-in, %d of them rarely; package plan "+
-			"counts %d and %d",
-			others, rare, plan.Methods+plan.RareMethods, plan.RareMethods)
+			"counts %d and %d", others, rare, plan.Methods+plan.RareMethods, plan.RareMethods)
 	}
 }
 
@@ -129,9 +129,7 @@ func TestPoolOfShoppers(t *testing.T) {
 		client.prop("PreventUserExistenceErrors"), client.prop("EnableTokenRevocation"),
 		client.prop("TokenValidityUnits", "AccessToken"), client.prop("TokenValidityUnits", "IdToken")}
 	want := []any{false, []any{"code"}, []any{"ALLOW_USER_SRP_AUTH"}, "ENABLED", true, "minutes", "minutes"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got: %s", diff)
-	}
+	must.Equal(t, want, got)
 	for _, kind := range []string{"IdTokenValidity", "AccessTokenValidity"} {
 		if n := number(client.prop(), kind); n > 60 {
 			t.Errorf("%s: %d minutes", kind, n)

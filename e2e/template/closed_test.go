@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // closed is a property whose values AWS documents as a closed list or an encoding. Schemas, cfn-lint and stand-ins do
@@ -172,9 +174,7 @@ func TestClosedListsFindStrays(t *testing.T) {
 			}
 		}
 		tree := map[string]any{"Resources": map[string]any{"R": map[string]any{"Type": c.kind, "Properties": v}}}
-		if got := strays(tree, map[string]int{}); len(got) != 1 {
-			t.Errorf("%s %s: %v", c.kind, c.path, got)
-		}
+		must.Equal(t, 1, len(strays(tree, map[string]int{})), c.kind, c.path)
 	}
 	for kind, bad := range map[string][2]string{
 		"AWS::ApiGateway::Stage": {"MethodSettings.*.ResourcePath", "/seckill/buy"},

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // unasked are rights that handlers name for what our templates do not use: data of tables, streams, imports, keys of
@@ -83,14 +85,8 @@ func TestDeployersRights(t *testing.T) {
 	if err != nil || json.Unmarshal(out, &asks) != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "infra", "deployer.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(root, "infra", "deployer.yaml")))
+	tree := must.Get(parse(text))
 	var given, needed []string
 	for _, r := range (&template{tree}).resources("AWS::IAM::ManagedPolicy") {
 		for _, s := range list(r.prop(), "PolicyDocument", "Statement") {

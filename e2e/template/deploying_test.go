@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -22,19 +23,15 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w,
-				"<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id seckill does not "+
-					"exist</Message></Error></ErrorResponse>")
+			fmt.Fprint(w, "<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id seckill does not "+
+				"exist</Message></Error></ErrorResponse>")
 		}
 	}))
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
 	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/stack",
 		"infra/edge", "infra/plan", "infra/stacks"} {
-		whole, err := filepath.Abs(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must.Get(filepath.Abs(filepath.Join(root, name)))
 		link(t, whole, filepath.Join(folder, name))
 	}
 	write(t, filepath.Join(folder, "samconfig.toml"), strings.Replace(read(t, filepath.Join(root, "samconfig.toml")),
@@ -57,19 +54,13 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 
 func link(t *testing.T, to, name string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(to, name); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must.OK(t, os.Symlink(to, name))
 }
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o700))
 	if err := os.WriteFile(name, []byte(text), 0o700); err != nil { //nolint:gosec // scripts must be executable
 		t.Fatal(err)
 	}
@@ -93,8 +84,7 @@ func TestOverridesPublish(t *testing.T) {
 	again := deploy("OVERRIDES=Size=large RedisEndpoint=10.0.0.1:6379")
 	back := deploy()
 	for _, told := range [][]string{day, again} {
-		if p, r := given(told, "Size"), given(told, "RedisEndpoint"); fmt.Sprint(p,
-			r) != "[large] [10.0.0.1:6379]" {
+		if p, r := given(told, "Size"), given(told, "RedisEndpoint"); fmt.Sprint(p, r) != "[large] [10.0.0.1:6379]" {
 			t.Errorf("told %v", told)
 		}
 	}
@@ -108,7 +98,5 @@ func TestOverridesPublish(t *testing.T) {
 func TestFormats(t *testing.T) {
 	want := fmt.Sprintf("rows=%d,items=%d,catalog=%d,messages=%d,tables=%d", ledger.SpanVersion,
 		dynamoledger.VariantVersion, dynamoledger.CatalogVersion, seckill.MessageVersion, dynamoledger.TablesVersion)
-	if got := str(file(t, rootFile).tree, "Outputs", "Formats", "Value"); got != want {
-		t.Errorf("formats %s, want %s", got, want)
-	}
+	must.Equal(t, want, str(file(t, rootFile).tree, "Outputs", "Formats", "Value"), "formats")
 }

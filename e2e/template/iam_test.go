@@ -16,6 +16,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -61,10 +62,7 @@ func TestEveryCallIsReached(t *testing.T) {
 		if err != nil || len(main.flows) == 0 {
 			continue
 		}
-		w, err := src.walk(step, main.flows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(src.walk(step, main.flows))
 		for fn := range w.seen {
 			reached[fn.FullName()] = true
 		}
@@ -231,10 +229,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	tpl := deployed(t, everything)
 	may := map[string]map[string][]string{} // step, kind of resource, which resource
 	for step, f := range tpl.functions() {
-		rights, err := tpl.rights(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rights := must.Get(tpl.rights(f))
 		may[step] = map[string][]string{}
 		for _, r := range rights {
 			service, action, _ := strings.Cut(r.action, ":")
@@ -243,26 +238,16 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"ItemsTable"}, may["buy"]["dynamodb"]); diff != "" {
-		t.Errorf("buy reads one table: %s", diff)
-	}
-	if diff := cmp.Diff([]string{"OrdersQueue"}, may["buy"]["sqs"]); diff != "" {
-		t.Errorf("buy sends to one queue: %s", diff)
-	}
-	if diff := cmp.Diff([]string{"OrdersTable"}, may["pay"]["dynamodb"]); diff != "" {
-		t.Errorf("pay reads one table: %s", diff)
-	}
-	if diff := cmp.Diff([]string{"OfficeTable identities"}, may["signin"]["dynamodb"]); diff != "" {
-		t.Errorf("signin has one table: %s", diff)
-	}
+	must.Equal(t, []string{"ItemsTable"}, may["buy"]["dynamodb"], "buy reads one table")
+	must.Equal(t, []string{"OrdersQueue"}, may["buy"]["sqs"], "buy sends to one queue")
+	must.Equal(t, []string{"OrdersTable"}, may["pay"]["dynamodb"], "pay reads one table")
+	must.Equal(t, []string{"OfficeTable identities"}, may["signin"]["dynamodb"], "signin has one table")
 	if diff := cmp.Diff([]string{"BlocksTable", "ItemsTable", "OfficeTable questions", "PassingTable attempts"},
 		slices.Sorted(slices.Values(may["admit"]["dynamodb"]))); diff != "" || may["admit"]["sqs"] != nil {
 		t.Errorf("admit has four tables and no queue: %s, %v", diff, may["admit"]["sqs"])
 	}
-	if diff := cmp.Diff([]string{"PassingTable acts"}, slices.Compact(slices.Sorted(slices.Values(
-		may["acts"]["dynamodb"])))); diff != "" {
-		t.Errorf("acts has one table: %s", diff)
-	}
+	must.Equal(t, []string{"PassingTable acts"}, slices.Compact(slices.Sorted(slices.Values(may["acts"]["dynamodb"]))),
+		"acts has one table")
 	if diff := cmp.Diff([]string{"OfficeTable audit", "PassingTable live", "PassingTable counts",
 		"PaymentsTable/index/refunds_due", "PassingTable sessions"}, may["admin"]["dynamodb"]); diff != "" {
 		t.Errorf("admin has five tables' rows: %s", diff)
@@ -275,9 +260,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
-		t.Errorf("connect has one table: %s", diff)
-	}
+	must.Equal(t, []string{"ConnectionsTable"}, may["connect"]["dynamodb"], "connect has one table")
 	if diff := cmp.Diff(map[string][]string{"tell": {"Push/live/POST/@connections/*"},
 		"connect": {"Push/live/DELETE/@connections/*"}}, map[string][]string{"tell": may["tell"]["execute-api"],
 		"connect": may["connect"]["execute-api"]}); diff != "" {
@@ -295,9 +278,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		}
 	}
 	for step := range may {
-		if pictures := may[step]["s3"]; (pictures != nil) != slices.Contains([]string{"admin", "shop"}, step) {
-			t.Errorf("%s may on pictures: %v", step, pictures)
-		}
+		must.Equal(t, slices.Contains([]string{"admin", "shop"}, step), may[step]["s3"] != nil, step, "may on pictures")
 	}
 	payers := []string{"expire", "refund", "reconcile", "shop", "pay"}
 	trusting := append([]string{"notify"}, payers...)
@@ -345,14 +326,9 @@ func TestAuditLogIsAppendOnly(t *testing.T) {
 			map[string]any{"ForAnyValue:StringNotLike": map[string]any{"dynamodb:LeadingKeys": []any{
 				"activities#*", "questions#*"}}},
 			map[string]any{"Null": map[string]any{"dynamodb:LeadingKeys": "true"}}}}
-	if diff := cmp.Diff(want, denied); diff != "" {
-		t.Errorf("%s does not deny to everybody what it should: %s", table, diff)
-	}
+	must.Equal(t, want, denied, table, "does not deny to everybody what it should")
 	for step, f := range tpl.functions() {
-		rights, err := tpl.rights(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rights := must.Get(tpl.rights(f))
 		for _, r := range rights {
 			if r.on == rows && (slices.Contains(changing, r.action) ||
 				step != "admin" || r.action != "dynamodb:PutItem" && r.action != "dynamodb:Query") ||
@@ -371,13 +347,7 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x", secrets.ReportSalts: "x"}
 
 func TestIAMPage(t *testing.T) {
-	want, err := iamPage(deployed(t, everything))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(root, "docs", "IAM.md"))
-	if err != nil || string(got) != string(want) {
-		t.Errorf("docs/IAM.md is not as `go run ./e2e/template >docs/IAM.md` writes it (%v):\n%s", err,
-			cmp.Diff(string(got), string(want)))
-	}
+	want := must.Get(iamPage(deployed(t, everything)))
+	got := must.Get(os.ReadFile(filepath.Join(root, "docs", "IAM.md")))
+	must.Equal(t, string(want), string(got), "docs/IAM.md is not as `go run ./e2e/template >docs/IAM.md` writes it")
 }

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // samParser reads --parameter-overrides as the SAM CLI does.
@@ -29,14 +31,9 @@ func TestOverridesReachSAMWhole(t *testing.T) {
 	overrides := told[slices.Index(told, "--parameter-overrides")+1:]
 	cmd := exec.CommandContext(t.Context(), samPython(t), "-c", samParser)
 	cmd.Args = append(cmd.Args, overrides...)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())
 	var got map[string]string
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(out, &got))
 	for name, value := range want {
 		if got[name] != value {
 			t.Errorf("%s arrives as %q, want %q", name, got[name], value)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -66,8 +67,8 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"a user without a password": {cluster, []string{"RedisPassword", "false"}, "RedisUsername is set"},
 		"no app":                    {cluster, []string{"AlipayAppId", ""}, "AlipayAppId is missing"},
 		"no seller":                 {cluster, []string{"AlipaySellerId", ""}, "AlipaySellerId is missing"},
-		"faults": {sandbox,
-			[]string{"GatewayFaults", "notification-lost=0.2,call-5xx=1,unknown=0"}, ""},
+		"faults": {sandbox, []string{"GatewayFaults", "notification-lost=0.2,call-5xx=1,unknown=0"},
+			""},
 		"faults of a real shop": {cluster, []string{"GatewayFaults", "unknown=0.1"},
 			"GatewayFaults is of the fake gateway"},
 		"a share above 1":          {sandbox, []string{"GatewayFaults", "unknown=2"}, "GatewayFaults has to be"},
@@ -88,9 +89,8 @@ func TestWrongParametersAreRefused(t *testing.T) {
 			"StorefrontOrigin has to be"},
 		"origin with capitals": {sandbox, []string{"StorefrontOrigin", "https://Shop.example.com"},
 			"StorefrontOrigin has to be"},
-		"any origin, in words": {cluster, []string{"StorefrontOrigin", "*"}, "StorefrontOrigin has to be"},
-		"address with a slash": {sandbox, []string{"PublicUrl", "https://x.example.com/live/"},
-			"PublicUrl has to be"},
+		"any origin, in words":       {cluster, []string{"StorefrontOrigin", "*"}, "StorefrontOrigin has to be"},
+		"address with a slash":       {sandbox, []string{"PublicUrl", "https://x.example.com/live/"}, "PublicUrl has to be"},
 		"the API's with a slash":     {sandbox, []string{"ApiUrl", "https://x.example.com/live/"}, "ApiUrl has to be"},
 		"Redis without a port":       {sandbox, []string{"RedisEndpoint", "redis"}, "RedisEndpoint has to be"},
 		"boolean":                    {sandbox, []string{"CreatePush", "yes"}, "CreatePush has to be one of"},
@@ -107,10 +107,9 @@ func TestWrongParametersAreRefused(t *testing.T) {
 			"SigninIssuers has to be"},
 		"eleven issuers": {cluster, []string{"SigninIssuers", strings.Repeat("https://a|b,", 10) + "https://a|b"},
 			"SigninIssuers has to be"},
-		"a stand-in for AWS": {sandbox, []string{"StandIn", "127.0.0.1:4566"}, ""},
-		"a stand-in for AWS, in a shop": {cluster, []string{"StandIn", "127.0.0.1:4566"},
-			"StandIn is of a stand-in"},
-		"a stand-in with a scheme": {sandbox, []string{"StandIn", "http://127.0.0.1:4566"}, "StandIn has to be"},
+		"a stand-in for AWS":            {sandbox, []string{"StandIn", "127.0.0.1:4566"}, ""},
+		"a stand-in for AWS, in a shop": {cluster, []string{"StandIn", "127.0.0.1:4566"}, "StandIn is of a stand-in"},
+		"a stand-in with a scheme":      {sandbox, []string{"StandIn", "http://127.0.0.1:4566"}, "StandIn has to be"},
 		"a sender that is an address": {cluster, []string{"CreateIdentity", "shop@example.com"},
 			"CreateIdentity has to be"},
 		"release":                 {sandbox, []string{"Release", "a b"}, "Release has to be"},
@@ -191,9 +190,8 @@ func (t *template) refusals(given map[string]string) (out []string) {
 // TestTheHoldIsTheSameEverywhere: a stack that says nothing has the hold that a run has.
 func TestTheHoldIsTheSameEverywhere(t *testing.T) {
 	text := str(file(t, rootFile).tree, "Parameters", "Hold", "Default")
-	if hold, err := time.ParseDuration(text); err != nil || hold != seckill.DefaultHold {
-		t.Errorf("template.yaml has the hold %q, seckill.DefaultHold is %s", text, seckill.DefaultHold)
-	}
+	must.Equal(t, seckill.DefaultHold, must.Get(time.ParseDuration(text)), "template.yaml has the hold", text,
+		"seckill.DefaultHold")
 }
 
 // matching has each pattern compiled once.

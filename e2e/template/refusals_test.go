@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -37,9 +38,7 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 		w := httptest.NewRecorder()
 		httpapi.Problem(w, httptest.NewRequest(http.MethodGet, "/", nil), seckill.Refuse(seckill.Code(code)))
 		var want map[string]any
-		if err := json.Unmarshal(w.Body.Bytes(), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(w.Body.Bytes(), &want))
 		status := number(r, "StatusCode")
 		want["status"] = float64(status) // only the gateway uses 429
 		if status != w.Code && (status != http.StatusTooManyRequests || code != string(seckill.CodeUnavailable)) {
@@ -59,9 +58,7 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 		}
 		for name, want := range map[string]any{"Access-Control-Allow-Origin": at(api.prop("Cors"), "AllowOrigin"),
 			"Access-Control-Expose-Headers": "'" + exposed + "'"} {
-			if diff := cmp.Diff(want, headers[name]); diff != "" {
-				t.Errorf("%s: a storefront elsewhere cannot read it: header %s: %s", kind, name, diff)
-			}
+			must.Equal(t, want, headers[name], kind, "a storefront elsewhere cannot read it: header", name)
 		}
 	}
 	for _, kind := range []string{"DEFAULT_4XX", "DEFAULT_5XX", "THROTTLED", "MISSING_AUTHENTICATION_TOKEN",
@@ -79,10 +76,7 @@ func TestStaffAreAskedForASignature(t *testing.T) {
 	policies := map[string]string{}
 	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path, item := range paths {
-		text, err := json.Marshal(item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(item))
 		if strings.Contains(string(text), `"iam"`) != (path == "/operator/{role}") {
 			t.Errorf("%s asks for %s", path, text)
 		}

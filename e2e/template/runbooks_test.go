@@ -17,6 +17,7 @@ import (
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 var runbook = regexp.MustCompile(`docs/runbooks/([a-z-]+)\.md`)
@@ -39,10 +40,7 @@ func TestRunbooks(t *testing.T) {
 		about[page[1]] = true
 	}
 	var pages []string
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(folder))
 	for _, e := range entries {
 		if page := strings.TrimSuffix(e.Name(), ".md"); page != "README" {
 			pages = append(pages, page)
@@ -173,9 +171,7 @@ func TestAlarmsAreCounted(t *testing.T) {
 		read(t, filepath.Join(root, "infra", "alert.yaml")), -1) {
 		known[m[1]] = true
 	}
-	if diff := cmp.Diff(first, known); diff != "" {
-		t.Errorf("alarms of severity 1, and those that the sale at risk knows:\n%s", diff)
-	}
+	must.Equal(t, first, known, "alarms of severity 1, and those that the sale at risk knows")
 }
 
 // holdIndex compares the index of docs/runbooks/README.md with the alarms of each page, by severity.
@@ -209,9 +205,7 @@ func holdBlock(t *testing.T, name, block, want string) {
 	case !opened || !ended:
 		t.Errorf("%s has no place for the %s", name, block)
 	case *update:
-		if err := os.WriteFile(name, []byte(before+open+want+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte(before+open+want+end+after), 0o600))
 	case got != want:
 		t.Errorf("%s (make alarms):\n%s", name, cmp.Diff(want, got))
 	}

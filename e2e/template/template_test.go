@@ -22,6 +22,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/seckill"
@@ -65,9 +66,7 @@ func TestTables(t *testing.T) {
 		}
 		slices.Sort(keys)
 		slices.Sort(attributes)
-		if diff := cmp.Diff(slices.Compact(keys), attributes); diff != "" {
-			t.Errorf("%s: attributes are not those of its keys: %s", r.id, diff)
-		}
+		must.Equal(t, slices.Compact(keys), attributes, r.id, "attributes are not those of its keys")
 		got[name] = table
 	}
 	want := map[string]ledger.Table{}
@@ -142,9 +141,7 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: parameters %v", path, at(item, "parameters"))
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("handlers (-), API (+):\n%s", diff)
-	}
+	must.Equal(t, want, got, "handlers , API")
 	own, _ := deployed(t, whole).resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path := range own {
 		if strings.HasPrefix(path, "/gateway.do") || strings.HasPrefix(path, "/cashier") || path == "/bill" {
@@ -176,9 +173,7 @@ const lambdaURI = "arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions
 func TestAccessLog(t *testing.T) {
 	format := str(deployed(t, everything).resource("Api").prop("AccessLogSetting"), "Format")
 	var fields map[string]string
-	if err := json.Unmarshal([]byte(format), &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(format), &fields))
 	for name, v := range fields {
 		for _, personal := range []string{"identity", "authorizer", "path", "header", "protocol", "domain"} {
 			if strings.Contains(v, "$context."+personal) {
@@ -247,10 +242,7 @@ func TestSettings(t *testing.T) {
 	}
 	for _, folder := range folders {
 		step := filepath.Base(filepath.Dir(folder))
-		main, err := src.main(step)
-		if err != nil {
-			t.Fatal(err)
-		}
+		main := must.Get(src.main(step))
 		told, all := map[string]bool{}, map[string]bool{}
 		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole,
 			"certified": certified, "elsewhere": elsewhere} {
@@ -305,8 +297,7 @@ func TestPushAddresses(t *testing.T) {
 		{sandbox, "", ""},
 		{whole, "wss://Api.execute-api.eu-west-1.amazonaws.com/Stage",
 			"https://Api.execute-api.eu-west-1.amazonaws.com/Stage"},
-		{standIn, "ws://127.0.0.1:4566/_aws/execute-api/Api/Stage",
-			"http://127.0.0.1:4566/_aws/execute-api/Api/Stage"},
+		{standIn, "ws://127.0.0.1:4566/_aws/execute-api/Api/Stage", "http://127.0.0.1:4566/_aws/execute-api/Api/Stage"},
 	} {
 		for setting, steps := range map[string][]string{"PUSH_URL": {"buy", "shop"},
 			"CONNECTIONS_URL": {"tell", "connect"}} {
@@ -315,9 +306,7 @@ func TestPushAddresses(t *testing.T) {
 				want = c.client
 			}
 			for _, step := range steps {
-				if got := deployed(t, c.params).environment(step)[setting]; got != want {
-					t.Errorf("%s: %s is %q, want %q", step, setting, got, want)
-				}
+				must.Equal(t, want, deployed(t, c.params).environment(step)[setting], step, setting)
 			}
 		}
 	}
@@ -393,9 +382,7 @@ func TestOrigins(t *testing.T) {
 		}
 		for step, want := range map[string]string{"buy": c.want, "shop": c.want, "pay": c.want, "signin": c.want,
 			"admit": c.want, "notify": ""} {
-			if got := stack.environment(step)["CORS_ORIGIN"]; got != want {
-				t.Errorf("%s: %s names %q, want %q", name, step, got, want)
-			}
+			must.Equal(t, want, stack.environment(step)["CORS_ORIGIN"], name, step, "names")
 		}
 	}
 }
@@ -422,10 +409,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 		for _, event := range []seckill.Event{seckill.EventForged, seckill.EventRefundDue, seckill.EventRefundRefused,
 			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift, seckill.EventIssuerFault,
 			seckill.EventUntold, seckill.EventUncounted, seckill.EventGivenUp} {
-			counted, err := src.counts(step, main.flows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			counted := must.Get(src.counts(step, main.flows))
 			if slices.Contains(counted, event) {
 				want[string(event)+" "+step] = true
 			}
@@ -484,13 +468,9 @@ func (t *template) passed(name string) string {
 // a nested stack, and that the template's sizes are the plan's.
 func TestPlansCanBeDeployed(t *testing.T) {
 	tpl, sale := file(t, rootFile), file(t, "infra/sale.yaml")
-	if got := str(tpl.tree, "Parameters", "Plan", "AllowedPattern"); got != plan.Pattern() {
-		t.Errorf("Plan's pattern is\n%s, want\n%s", got, plan.Pattern())
-	}
+	must.Equal(t, plan.Pattern(), str(tpl.tree, "Parameters", "Plan", "AllowedPattern"), "Plan's pattern")
 	for _, size := range []string{plan.Small, plan.Large} {
-		if got := str(tpl.tree, "Mappings", "Sizes", size, "Plan"); got != plan.SizeText(size) {
-			t.Errorf("%s is %s, want %s", size, got, plan.SizeText(size))
-		}
+		must.Equal(t, plan.SizeText(size), str(tpl.tree, "Mappings", "Sizes", size, "Plan"), size)
 	}
 	_, choices, _ := strings.Cut(str(tpl.tree, "Parameters", "Plan", "AllowedPattern"), "ConsumeConcurrency=(")
 	choices, _, _ = strings.Cut(choices, ")")
@@ -531,9 +511,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 			want["Warm"+strings.ToUpper(table[:1])+table[1:]] = units
 		}
 		for name, value := range want {
-			if got := stack.passed(name); got != value {
-				t.Errorf("%d shoppers: a nested stack gets %s=%s, want %s", s.Shoppers, name, got, value)
-			}
+			must.Equal(t, value, stack.passed(name), s.Shoppers, "shoppers: a nested stack gets", name)
 		}
 	}
 }
@@ -560,9 +538,7 @@ func TestReservations(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("ReserveConcurrency=%s: -want +got: %s", c.on, diff)
-		}
+		must.Equal(t, c.want, got, "ReserveConcurrency=", c.on)
 		if c.on == "true" && (sum != plan.Reserved || int(plan.Today.Reserved())+plan.Unreserved > 1000) {
 			t.Errorf("%d are reserved beside those of consume, notify and signin", sum)
 		}

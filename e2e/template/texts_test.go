@@ -9,38 +9,21 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/infra/plan"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 const root = "../.."
 
-func read(t *testing.T, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
+func read(t *testing.T, name string) string { return string(must.Get(os.ReadFile(name))) }
 
 // file returns a template as it is written.
 func file(t *testing.T, name string) *template {
 	t.Helper()
-	tree, err := parse([]byte(read(t, filepath.Join(root, name))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &template{tree}
+	return &template{must.Get(parse([]byte(read(t, filepath.Join(root, name)))))}
 }
 
 // all returns the texts of all templates.
-func all(t *testing.T) map[string][]byte {
-	t.Helper()
-	files, err := texts(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
+func all(t *testing.T) map[string][]byte { return must.Get(texts(root)) }
 
 func TestTexts(t *testing.T) {
 	for name, text := range all(t) {
@@ -68,10 +51,7 @@ func TestTexts(t *testing.T) {
 func TestReservedConcurrency(t *testing.T) {
 	kept := 0
 	for _, f := range []string{"sale", "money", "shopper", "office"} {
-		text, err := os.ReadFile(root + "/infra/" + f + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(root + "/infra/" + f + ".yaml"))
 		for _, m := range regexp.MustCompile(`ReservedConcurrentExecutions: !If \[Reserves, (\d+),`).FindAllSubmatch(
 			text, -1) {
 			n, _ := strconv.Atoi(string(m[1]))

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // samOnce starts sam.py once for all tests.
@@ -19,15 +21,8 @@ var samOnce = sync.OnceValues(func() (*translator, error) { return startSAM(cont
 
 func ask(t *testing.T, request map[string]any) map[string]any {
 	t.Helper()
-	s, err := samOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := s.ask(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	s := must.Get(samOnce())
+	return must.Get(s.ask(request))
 }
 
 // deployed returns a stack with these parameters, and the defaults of the others. The caller may change it.
@@ -36,14 +31,7 @@ func deployed(t *testing.T, params map[string]string) *template {
 	return &template{ask(t, map[string]any{"stack": params})}
 }
 
-func samPython(t *testing.T) string {
-	t.Helper()
-	name, err := python(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
+func samPython(t *testing.T) string { return must.Get(python(t.Context(), root)) }
 
 // processed returns a template of functions as CloudFormation sees it.
 func processed(t *testing.T, file string, params map[string]string) map[string]any {
@@ -56,14 +44,9 @@ func processed(t *testing.T, file string, params map[string]string) map[string]a
 func asDeployed(t *testing.T, file string, text []byte, gradual string) map[string]any {
 	t.Helper()
 	if strings.Contains(string(text), "AWS::Serverless::") && filepath.Dir(file) == "infra" {
-		return processed(t, filepath.Base(file), map[string]string{"Deployment": monday,
-			"GradualDeployment": gradual})
+		return processed(t, filepath.Base(file), map[string]string{"Deployment": monday, "GradualDeployment": gradual})
 	}
-	tree, err := parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return must.Get(parse(text))
 }
 
 const (
@@ -143,9 +126,7 @@ func TestGradualIsOnlyHow(t *testing.T) {
 					names = append(names, strings.TrimPrefix(str(a, "Name", "Fn::Sub"), "${Name}-"))
 				}
 				slices.Sort(names)
-				if diff := cmp.Diff(watchedByRelease(t, resources), names); diff != "" {
-					t.Errorf("%s: %s looks at (-want +got): %s", file, id, diff)
-				}
+				must.Equal(t, watchedByRelease(t, resources), names, file, id, "looks at")
 				groups++
 				delete(resources, id)
 			case strings.HasPrefix(kind, "AWS::CodeDeploy::"), id == "CodeDeployServiceRole":

@@ -201,14 +201,11 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.StartRefund": { // with restock and without
 			func(ctx context.Context) error {
 				return l.StartRefund(ctx, paid, pay, true, seckill.Decision{}, now, "c")
-			},
-			func(ctx context.Context) error {
+			}, func(ctx context.Context) error {
 				return l.StartRefund(ctx, paid, pay, false, seckill.Decision{Proposal: &first}, now, "c")
-			},
-			func(ctx context.Context) error {
+			}, func(ctx context.Context) error {
 				return l.StartRefund(ctx, paid, pay, false, seckill.Decision{Person: "ann", PerDay: 1}, now, "c")
-			},
-			func(ctx context.Context) error {
+			}, func(ctx context.Context) error {
 				return l.StartRefund(ctx, paid, pay, false, seckill.Decision{}, now, "c")
 			}},
 		"Ledger.Propose":   {func(ctx context.Context) error { return l.Propose(ctx, first) }},
@@ -225,9 +222,7 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.EraseAddress": {func(ctx context.Context) error {
 			return l.EraseAddress(ctx, "o1", seckill.Paid, now)
 		}},
-		"Ledger.EraseNetwork": {func(ctx context.Context) error {
-			return l.EraseNetwork(ctx, "o1", seckill.Paid)
-		}},
+		"Ledger.EraseNetwork":  {func(ctx context.Context) error { return l.EraseNetwork(ctx, "o1", seckill.Paid) }},
 		"Ledger.RescheduleNow": {func(ctx context.Context) error { return l.RescheduleNow(ctx, "o1", now, "c") }},
 		"Ledger.KeepNotification": {func(ctx context.Context) error {
 			return l.KeepNotification(ctx, seckill.KeptNotification{Order: "o1", ID: "n", At: now})

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // Limits of a run.
@@ -160,14 +162,10 @@ func (f *Function) Invoke(event []byte) ([]byte, error) {
 func (f *Function) Resident() int {
 	f.t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.cmd.Process.Pid))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	_, rest, _ := strings.Cut(string(b), "VmRSS:")
 	kib, err := strconv.Atoi(strings.Fields(rest)[0])
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return kib << 10
 }
 

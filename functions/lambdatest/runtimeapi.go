@@ -146,8 +146,7 @@ func (i *Instance) finish(w http.ResponseWriter, id string, a answer) {
 // is served: host:port, or host:port/path.
 func Environment(function, api string) []string {
 	return []string{"AWS_LAMBDA_RUNTIME_API=" + api, "AWS_LAMBDA_FUNCTION_NAME=" + function,
-		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
-		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512", "_HANDLER=bootstrap"}
+		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512", "_HANDLER=bootstrap"}
 }
 
 // Failed reports whether err is the function's own report instead of a missing answer.

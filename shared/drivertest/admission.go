@@ -1,12 +1,12 @@
 package drivertest
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -14,9 +14,7 @@ var admissionCases = []ledgerCase{
 	{"a shopper has so many answers a minute for each item", func(s *suite) {
 		attempt := func(user, item string, at time.Time, want error) {
 			s.Helper()
-			if err := s.Ledger.CountAttempt(s.ctx, user, item, at); !errors.Is(err, want) {
-				s.Errorf("user %s, item %s at %s: %v, want %v", user, item, at, err, want)
-			}
+			must.Is(s, want, s.Ledger.CountAttempt(s.ctx, user, item, at), "user", user, "item", item, "at", at)
 		}
 		for range seckill.MaxAttempts {
 			attempt("7", "1", now, nil)

@@ -38,8 +38,7 @@ var closingCases = []ledgerCase{
 		paid := s.placed("1", "7", 1)
 		s.ok(s.Ledger.RecordPayment(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
 		for what, o := range map[string]seckill.Order{"paid": paid, "expired": s.closed(s.placed("1", "7", 2),
-			seckill.Expired),
-			"rejected": s.rejected("1", "7"), "unknown": s.order("1", "7", 3)} {
+			seckill.Expired), "rejected": s.rejected("1", "7"), "unknown": s.order("1", "7", 3)} {
 			s.refused("close "+what, isError(seckill.ErrStateChanged), func() error {
 				return s.Ledger.BeginClosing(s.ctx, o, seckill.Expired, epoch, "c")
 			})
@@ -181,8 +180,7 @@ var closingCases = []ledgerCase{
 			},
 			"the quota does not list the order": func(o seckill.Order) ledger.Write {
 				return ledger.Write{Key: ledger.Key{Table: ledger.TableQuotas, PK: o.User, SK: o.Item},
-					Op:     ledger.OpUpdate,
-					Remove: []string{"orders"}}
+					Op: ledger.OpUpdate, Remove: []string{"orders"}}
 			},
 		} {
 			n := 2 * len(s.orders)

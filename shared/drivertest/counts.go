@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -80,18 +81,14 @@ var countCases = []ledgerCase{
 			"a mark of another count": func() error {
 				return s.Ledger.AddCounts(s.ctx, c, adds("oa", old, 2, noon, one))
 			},
-			"a mark that moved": func() error {
-				return s.Ledger.AddCounts(s.ctx, c, adds("oa", ahead, 3, noon, one))
-			},
+			"a mark that moved": func() error { return s.Ledger.AddCounts(s.ctx, c, adds("oa", ahead, 3, noon, one)) },
 			"a second mark that moved": func() error {
 				a := adds("ob", seckill.CountMark{}, 1, noon, one)
 				a.Orders = append(a.Orders, seckill.CountedOrder{Order: "oa", Was: ahead, Sequence: 3})
 				return s.Ledger.AddCounts(s.ctx, c, a)
 			},
 		} {
-			if err := add(); !errors.Is(err, seckill.ErrCountsChanged) {
-				s.Errorf("%s: got error %v", what, err)
-			}
+			must.Is(s, seckill.ErrCountsChanged, add(), what)
 		}
 		s.same("counts", s.counted(), c)
 		s.same("marks", s.marks("oa", "ob"), map[string]seckill.CountMark{"oa": mark})
@@ -128,9 +125,7 @@ var countCases = []ledgerCase{
 			"its end":                         s.Ledger.EndRecount(s.ctx, before),
 			"a first count":                   s.Ledger.BeginRecount(s.ctx, seckill.Counts{Item: "1"}, epoch),
 		} {
-			if !errors.Is(err, seckill.ErrCountsChanged) {
-				s.Errorf("%s: got error %v", what, err)
-			}
+			must.Is(s, seckill.ErrCountsChanged, err, what)
 		}
 		s.ok(s.Ledger.AddCounts(s.ctx, c, adds("oa", mark, 1, noon, three))) // the mark may move back
 		s.same("mark", s.marks("oa")["oa"], seckill.CountMark{Since: c.Since, Sequence: 1})
@@ -139,9 +134,8 @@ var countCases = []ledgerCase{
 		s.same("counted anew", s.counted(), c)
 	}},
 	{"an item that nobody counted can be recounted", func(s *suite) {
-		if err := s.Ledger.EndRecount(s.ctx, s.counted()); !errors.Is(err, seckill.ErrCountsChanged) {
-			s.Errorf("the end of a recount that never began: got error %v", err)
-		}
+		must.Is(s, seckill.ErrCountsChanged, s.Ledger.EndRecount(s.ctx, s.counted()),
+			"the end of a recount that never began: got")
 		s.ok(s.Ledger.BeginRecount(s.ctx, s.counted(), epoch))
 		s.same("counts", s.counted(), seckill.Counts{Item: "1", Since: epoch, Recounting: true})
 	}},

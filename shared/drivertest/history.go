@@ -191,8 +191,7 @@ func (m *model) recordPayment(t *rapid.T) {
 	}
 	to, money := from.OnMoney()
 	p := seckill.Payment{Order: o.ID, TradeNo: rapid.SampledFrom([]string{"t1", "t2"}).Draw(t, "trade"),
-		Amount: o.Amount,
-		State:  money, At: o.Due(), Cause: "money"}
+		Amount: o.Amount, State: money, At: o.Due(), Cause: "money"}
 	var want error
 	if m.trades[p.Order+"/"+p.TradeNo] {
 		want = seckill.ErrPaymentExists

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -105,16 +106,14 @@ func testDescriptionStays(t *testing.T, items seckill.Items) {
 		lost := next(it)
 		lost.Described = wrong
 		for _, d := range []*seckill.Description{nil, {}} {
-			if err := items.Put(t.Context(), lost, d); !errors.Is(err, seckill.ErrStateChanged) {
-				t.Errorf("Put that says its description is of version %d: %v, want ErrStateChanged", wrong, err)
-			}
+			must.Is(t, seckill.ErrStateChanged, items.Put(t.Context(), lost, d),
+				"Put that says its description is of version", wrong)
 		}
 	}
 	made := sample("2")
 	made.Described = 1
-	if err := items.Put(t.Context(), made, nil); !errors.Is(err, seckill.ErrStateChanged) {
-		t.Errorf("a new item with a description that was never written: %v, want ErrStateChanged", err)
-	}
+	must.Is(t, seckill.ErrStateChanged, items.Put(t.Context(), made, nil),
+		"a new item with a description that was never written")
 	wantDescription(t, items, "1", described("first"))
 	putDescribed(t, items, next(it), described("second"))
 	wantDescription(t, items, "1", described("second"))
@@ -126,13 +125,9 @@ func testTogether(t *testing.T, items seckill.Items) {
 		it := first
 		it.Version = version
 		other := described("other")
-		if err := items.Put(t.Context(), it, &other); !errors.Is(err, seckill.ErrStateChanged) {
-			t.Errorf("Put of version %d over 1: %v, want ErrStateChanged", version, err)
-		}
+		must.Is(t, seckill.ErrStateChanged, items.Put(t.Context(), it, &other), "Put of version", version, "over 1")
 	}
-	if d := diff(first, get(t, items, "1")); d != "" {
-		t.Errorf("item after refused writes (-want +got):\n%s", d)
-	}
+	must.Equal(t, "", diff(first, get(t, items, "1")), "item after refused writes")
 	wantDescription(t, items, "1", described("first"))
 }
 
@@ -172,9 +167,7 @@ func testNoSharing(t *testing.T, items seckill.Items) {
 	}
 	want := sample("5")
 	want.Described, want.Cover = 1, described("5").Covers[0]
-	if d := diff(want, get(t, items, "5")); d != "" {
-		t.Errorf("stored item (-want +got):\n%s", d)
-	}
+	must.Equal(t, "", diff(want, get(t, items, "5")), "stored item")
 	got, err := items.Description(t.Context(), "5", 1)
 	if err != nil {
 		t.Fatal(err)

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/seckill"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // listLag is how long, in real time, List may lag behind a Put before the suite fails.
@@ -132,9 +133,7 @@ func testVersions(t *testing.T, items seckill.Items) {
 				}
 				return
 			}
-			if d := diff(want, get(t, items, id)); d != "" {
-				t.Errorf("afterwards (-want +got):\n%s", d)
-			}
+			must.Equal(t, "", diff(want, get(t, items, id)), "afterwards")
 		})
 	}
 }
@@ -252,9 +251,7 @@ func testList(t *testing.T, items seckill.Items) {
 	longer.Version, longer.End = 2, itemsStart.Add(24*time.Hour)
 	putItem(t, items, longer)
 	for _, it := range listed(t, items, itemsStart.Add(time.Hour), "1") {
-		if d := diff(longer, it); d != "" {
-			t.Errorf("listed item (-want +got):\n%s", d)
-		}
+		must.Equal(t, "", diff(longer, it), "listed item")
 	}
 }
 
@@ -301,9 +298,7 @@ func testListEnded(t *testing.T, items seckill.Items) {
 	}
 	wantOf(seckill.KeptNetworks, itemsStart.Add(time.Hour), "3")
 	want(itemsStart.Add(time.Hour), "2", "3")
-	if d := diff(erased, get(t, items, "1")); d != "" {
-		t.Errorf("the item with its addresses erased (-want +got):\n%s", d)
-	}
+	must.Equal(t, "", diff(erased, get(t, items, "1")), "the item with its addresses erased")
 	listed(t, items, itemsStart.Add(-2*time.Hour), "1", "2", "3")
 
 	erased.Version = 2

@@ -147,8 +147,7 @@ func isError(want error) func(error) bool {
 func isPlain(err error) bool {
 	var collision *seckill.Collision
 	for _, named := range []error{seckill.ErrOrderExists, seckill.ErrQuota, seckill.ErrBlocked, seckill.ErrStateChanged,
-		seckill.ErrNoOrder,
-		seckill.ErrPaymentExists, seckill.ErrNoReturn, seckill.ErrNoUser, seckill.ErrUserTaken} {
+		seckill.ErrNoOrder, seckill.ErrPaymentExists, seckill.ErrNoReturn, seckill.ErrNoUser, seckill.ErrUserTaken} {
 		if errors.Is(err, named) {
 			return false
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -402,9 +403,7 @@ func testParallel(t *testing.T, e *queueEnv) {
 }
 
 func testDepth(t *testing.T, e *queueEnv) {
-	if got := e.depth(t); got != (seckill.Depth{}) {
-		t.Errorf("depth of an empty queue: %+v", got)
-	}
+	must.Equal(t, seckill.Depth{}, e.depth(t), "depth of an empty queue")
 	for i := range 4 {
 		e.send(t, order(i), 0)
 	}
@@ -440,9 +439,7 @@ func testDepth(t *testing.T, e *queueEnv) {
 	}
 	for _, s := range steps {
 		s.do()
-		if got := e.depth(t); got != s.want {
-			t.Errorf("%s: depth %+v, want %+v", s.name, got, s.want)
-		}
+		must.Equal(t, s.want, e.depth(t), s.name, "depth")
 	}
 }
 

@@ -25,8 +25,7 @@ var stockStart = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
 func testItem() seckill.Item {
 	return seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: stockStart,
-		End:   stockStart.Add(time.Hour),
-		Stock: 5, Limit: 3, Buckets: 2, Version: 1}
+		End: stockStart.Add(time.Hour), Stock: 5, Limit: 3, Buckets: 2, Version: 1}
 }
 
 // stockEnv is a stock under test, with short names for what the cases do.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -215,9 +216,7 @@ var confirmCases = []stockCase{
 		stored := e.reserved(1, "1", 2, 1, 2)
 		other := seckill.Reservation{Request: e.request(1, "1", 1), Units: []int{5}}
 		got := e.redraw(other, seckill.Collision{Unit: 5, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 1, 2)
-		if !reflect.DeepEqual(got, stored) {
-			e.Errorf("got %+v, want %+v", got, stored)
-		}
+		must.Equal(e, stored, got)
 	}},
 	{"a confirmed order is not drawn for again", func(e *stockEnv) {
 		e.install()

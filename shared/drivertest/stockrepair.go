@@ -1,10 +1,10 @@
 package drivertest
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -47,8 +47,7 @@ var repairCases = []stockCase{
 	}},
 	{"a build becomes live whole", func(e *stockEnv) {
 		e.install(seckill.UnitRow{Unit: 2, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 4, Order: oid(1),
-			User: "1"},
-			seckill.UnitRow{Unit: 3, Order: oid(2), User: "1"})
+			User: "1"}, seckill.UnitRow{Unit: 3, Order: oid(2), User: "1"})
 		e.holders(map[int]string{2: oid(1), 4: oid(1), 3: oid(2)})
 		e.entries("1", map[string]int{oid(1): 2, oid(2): 1})
 		e.level(2, 3, 0, 4)
@@ -69,9 +68,7 @@ var repairCases = []stockCase{
 			e.must(err)
 			e.must(e.BuildGaps(e.ctx, e.now, e.item.ID, "tok", 1, 2))
 			e.is(try(), seckill.ErrBuildLost)
-			if _, err := e.Level(e.ctx, e.item.ID); !errors.Is(err, seckill.ErrNotInstalled) {
-				e.Errorf("%s: installed all the same", name)
-			}
+			must.Is(e, seckill.ErrNotInstalled, must.Err(e.Level(e.ctx, e.item.ID)), name, "installed all the same")
 		}
 	}},
 	{"only one builder at a time, and a dead one is replaced", func(e *stockEnv) {
@@ -215,9 +212,7 @@ var repairCases = []stockCase{
 			}
 		}
 		e.level(e.item.Stock-1, 1, 0, sold)
-		if seen := e.seen(); len(seen) != sold {
-			e.Errorf("%d numbers seen, want %d", len(seen), sold)
-		}
+		must.Equal(e, sold, len(e.seen()), "numbers seen")
 		e.holders(map[int]string{sold: oid(1)})
 		e.entries("1", map[string]int{oid(1): 0})
 	}},
@@ -227,9 +222,7 @@ var repairCases = []stockCase{
 		e.reserved(2, "2", 1, 2)
 		e.confirmed(1, "1", 1)
 		e.must(e.Remove(e.ctx, e.item.ID))
-		if _, err := e.Level(e.ctx, e.item.ID); !errors.Is(err, seckill.ErrNotInstalled) {
-			e.Errorf("after removal: %v", err)
-		}
+		must.Is(e, seckill.ErrNotInstalled, must.Err(e.Level(e.ctx, e.item.ID)), "after removal")
 		e.must(e.Remove(e.ctx, e.item.ID))
 	}},
 }

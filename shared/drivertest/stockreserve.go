@@ -1,20 +1,18 @@
 package drivertest
 
 import (
-	"errors"
 	"reflect"
 	"sync"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 var reserveCases = []stockCase{
 	{"not installed is an answer of its own", func(e *stockEnv) {
 		for name, err := range e.everyMethod() {
-			if !errors.Is(err, seckill.ErrNotInstalled) {
-				e.Errorf("%s: %v, want ErrNotInstalled", name, err)
-			}
+			must.Is(e, seckill.ErrNotInstalled, err, name)
 		}
 	}},
 	{"numbers come in order, lowest returned first", func(e *stockEnv) {
@@ -31,17 +29,13 @@ var reserveCases = []stockCase{
 		e.install()
 		want := e.reserved(1, "1", 2, 1, 2)
 		res := e.refused(1, "1", 2, seckill.ReservedAgain)
-		if !reflect.DeepEqual(res.Reservation, want) {
-			e.Errorf("stored %+v, want %+v", res.Reservation, want)
-		}
+		must.Equal(e, want, res.Reservation, "stored")
 		e.level(3, 2, 1, 2)
 	}},
 	{"the same id with another body is refused", func(e *stockEnv) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
-		if res := e.refused(1, "1", 1, seckill.ReserveReused); res.Order != oid(1) {
-			e.Errorf("names %q", res.Order)
-		}
+		must.Equal(e, oid(1), e.refused(1, "1", 1, seckill.ReserveReused).Order, "names")
 		e.confirmed(1, "1", 1, 2)
 		e.refused(1, "1", 1, seckill.ReserveReused)
 	}},
@@ -50,26 +44,20 @@ var reserveCases = []stockCase{
 		e.reserved(1, "1", 2, 1, 2)
 		e.confirmed(1, "1", 1, 2)
 		e.refused(1, "1", 2, seckill.ReservedBefore)
-		if res := e.refused(1, "1", 2, seckill.ReservedBefore); res.Order != oid(1) {
-			e.Errorf("names %q", res.Order)
-		}
+		must.Equal(e, oid(1), e.refused(1, "1", 2, seckill.ReservedBefore).Order, "names")
 		e.refused(1, "1", 1, seckill.ReserveReused)
 		e.level(3, 2, 0, 2)
 	}},
 	{"a placed request is known after a rebuild, although its record went", func(e *stockEnv) {
 		e.install(seckill.UnitRow{Unit: 1, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 2, Order: oid(1),
 			User: "1"})
-		if res := e.refused(1, "1", 2, seckill.ReservedBefore); res.Order != oid(1) {
-			e.Errorf("names %q", res.Order)
-		}
+		must.Equal(e, oid(1), e.refused(1, "1", 2, seckill.ReservedBefore).Order, "names")
 		e.level(3, 2, 0, 2)
 	}},
 	{"a keyless repeat is one while it is queued", func(e *stockEnv) {
 		e.install()
 		first := e.request(1, "1", 1)
-		if _, err := e.Reserve(e.ctx, e.now, first, false, resend); err != nil {
-			e.Fatal(err)
-		}
+		must.Get(e.Reserve(e.ctx, e.now, first, false, resend))
 		res, err := e.Reserve(e.ctx, e.now, e.request(2, "1", 1), false, resend)
 		e.must(err)
 		if res.Code != seckill.ReservedAgain || res.Order != oid(1) || res.Reservation.Order != oid(1) {
@@ -113,9 +101,7 @@ var reserveCases = []stockCase{
 		if res := ask(5, 2, "A"); res.Code != seckill.ReserveLimit || res.Order != oid(2) {
 			e.Errorf("2 to A: %+v, want limit with the newest order", res)
 		}
-		if res := ask(6, 1, "C"); res.Code != seckill.Reserved {
-			e.Errorf("to C: %+v", res)
-		}
+		must.Equal(e, seckill.Reserved, ask(6, 1, "C").Code, "to C")
 		e.level(2, 3, 3, 3)
 	}},
 	{"a keyless request repeats a keyed one only with the same address", func(e *stockEnv) {
@@ -154,9 +140,7 @@ var reserveCases = []stockCase{
 			e.Errorf("names %q", res.Order)
 		}
 		e.reserved(3, "1", 1, 3)
-		if res := e.refused(4, "1", 1, seckill.ReserveLimit); res.Order != oid(3) {
-			e.Errorf("names %q", res.Order)
-		}
+		must.Equal(e, oid(3), e.refused(4, "1", 1, seckill.ReserveLimit).Order, "names")
 		e.level(2, 3, 2, 3)
 	}},
 	{"sold out and not enough differ, and change nothing", func(e *stockEnv) {
@@ -166,9 +150,7 @@ var reserveCases = []stockCase{
 		e.reserved(3, "2", 2, 4, 5)
 		e.refused(4, "3", 1, seckill.ReserveNone)
 		e.level(0, 5, 2, 5)
-		if u := e.users(); len(u) != 2 {
-			e.Errorf("users %v: a refused one counts", u)
-		}
+		must.Equal(e, 2, len(e.users()), "users", "a refused one counts")
 	}},
 	{"the window is open from start to before end", func(e *stockEnv) {
 		e.install()

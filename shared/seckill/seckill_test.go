@@ -102,8 +102,7 @@ func TestDay(t *testing.T) {
 func item() Item {
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	return Item{ID: "1001", Commodity: Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: start,
-		End:        start.Add(time.Hour),
-		CreateTime: start, Stock: 10, Limit: 1, Buckets: BucketsFor(10), Version: 1}
+		End: start.Add(time.Hour), CreateTime: start, Stock: 10, Limit: 1, Buckets: BucketsFor(10), Version: 1}
 }
 
 func TestItemValidate(t *testing.T) {

@@ -3,7 +3,6 @@ package aws
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -20,6 +19,8 @@ import (
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -35,9 +36,7 @@ func newDrivers(t *testing.T, secrets, environ map[string]string) (*Drivers, *me
 	fake := lambdatest.NewAWS(t, secrets)
 	cfg, err := awsConfig(map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test",
 		"AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_SECRETS_MANAGER": fake.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	clock, log := memory.NewClock(begin), &bytes.Buffer{}
 	return &Drivers{clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), meter: telemetry.NewMeter(log, clock,
 		"test", "test"), base: config.Base{Secrets: lambdatest.Secret}, sdk: cfg, environ: environ}, clock, fake, log
@@ -54,9 +53,7 @@ func opened(t *testing.T, d *Drivers, open func(*Drivers) func()) *running {
 	if err == nil {
 		_, err = r.handle(t.Context(), nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -77,9 +74,7 @@ func TestConnectedBeforeTheFirstEvent(t *testing.T) {
 		d, _, _, _ := newDrivers(t, map[string]string{"redis": "any"}, map[string]string{"REDIS_ADDRS": server.Addr,
 			"REDIS_PASSWORD_NAME": "redis"})
 		opened(t, d, func(d *Drivers) func() { tt.open(d); return func() {} })
-		if got := server.Connections(); got != tt.want {
-			t.Errorf("%s: %d connections after init, want %d", tt.what, got, tt.want)
-		}
+		must.Equal(t, tt.want, server.Connections(), tt.what, "connections after init")
 	}
 }
 
@@ -98,21 +93,14 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	})
 	check := func(when, valid, invalid string) {
 		t.Helper()
-		if _, err := r.handle(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.handle(t.Context(), nil))
 		for secret, want := range map[string]bool{valid: true, invalid: false} {
-			token, err := jwtauth.Sign(secret, "1001", clock.Now().Add(time.Minute))
-			if err != nil {
-				t.Fatal(err)
-			}
+			token := must.Get(jwtauth.Sign(secret, "1001", clock.Now().Add(time.Minute)))
 			if _, err := auth.User(token); (err == nil) != want {
 				t.Errorf("%s: a token signed with %q: %v, want accepted %v", when, secret, err, want)
 			}
 		}
-		if _, err := stock.Level(t.Context(), "1"); !errors.Is(err, seckill.ErrNotInstalled) {
-			t.Errorf("%s: redis: %v, want an answer", when, err)
-		}
+		must.Is(t, seckill.ErrNotInstalled, must.Err(stock.Level(t.Context(), "1")), when, "redis")
 	}
 	check("at first", "old", "new")
 	fake.SetSecret("jwt", "new")
@@ -121,11 +109,8 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	server.RequirePassword("new")
 	server.Drop()
 	taken := func() bool {
-		token, err := jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = auth.User(token)
+		token := must.Get(jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute)))
+		_, err := auth.User(token)
 		return err == nil
 	}
 	refreshUntil(t, r, clock, taken)
@@ -185,15 +170,9 @@ func TestRotatedSecretSigns(t *testing.T) {
 		return func() { signer, issuers = s, i }
 	})
 	signedWith := func(secret string) bool {
-		token, err := signer.SignToken("1001", "", time.Time{}, clock.Now().Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := jwtauth.New(jwtauth.Keys{Current: secret}, clock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = v.User(token)
+		token := must.Get(signer.SignToken("1001", "", time.Time{}, clock.Now().Add(time.Minute)))
+		v := must.Get(jwtauth.New(jwtauth.Keys{Current: secret}, clock))
+		_, err := v.User(token)
 		return err == nil
 	}
 	if !signedWith("old") {
@@ -222,14 +201,9 @@ func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 	fake.SetSecret("jwt", "new")
 	clock.Advance(config.RefreshEvery)
 	for range 2 {
-		if _, err := r.handle(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.handle(t.Context(), nil))
 	}
-	token, err := jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute)))
 	if _, err := auth.User(token); err != nil {
 		t.Errorf("after two events: %v, want the new secret in use", err)
 	}
@@ -245,9 +219,7 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	for i, pair := range pairs() {
 		g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(begin), AppID: app, SellerID: seller,
 			MerchantPublicKey: pair.Public, PrivateKey: pair.Private})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		files := alipaytest.Make(t, pair, pair, begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
 		public[i], certs[i], root = pair.Public, files.Alipay, files.Root
 		if notifications[i], err = g.NotificationForm("1", fakegateway.Trade{TradeNo: "1", OutTradeNo: order, Amount: 1,
@@ -271,12 +243,9 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 		})
 		check := func(when string, want, other url.Values) {
 			t.Helper()
-			if n, err := v.Verify(want); err != nil || n.Order != order {
-				t.Errorf("%s, %s: %+v, %v", mode, when, n, err)
-			}
-			if _, err := v.Verify(other); !errors.Is(err, seckill.Refuse(seckill.CodeForged)) {
-				t.Errorf("%s, %s: the other key's notification: %v, want %s", mode, when, err, seckill.CodeForged)
-			}
+			must.Equal(t, order, must.Get(v.Verify(want)).Order, mode, when)
+			must.Is(t, seckill.Refuse(seckill.CodeForged), must.Err(v.Verify(other)), mode, when,
+				"the other key's notification", seckill.CodeForged)
 		}
 		check("at first", notifications[0], notifications[1])
 		fake.SetSecret("theirs", c.theirs[1])
@@ -305,9 +274,7 @@ func refreshUntil(t *testing.T, r *running, clock *memory.Clock, taken func() bo
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); {
 		clock.Advance(config.RefreshEvery)
-		if _, err := r.handle(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.handle(t.Context(), nil))
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -327,16 +294,8 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 		"ALIPAY_GATEWAY": "https://gateway.example/gateway.do", "ALIPAY_NOTIFY_URL": "https://shop.example/notify"})
 	r := opened(t, d, func(d *Drivers) func() { d.Provider(); return func() {} })
 	signed := func() string { // signs with the number of the certificate
-		text, err := r.drivers.provider.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t",
-			Placed: begin, PayBy: begin.Add(time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		form, err := url.ParseQuery(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return form.Get("app_cert_sn")
+		text := must.Get(r.drivers.provider.Prepare(sample.Order("1", "7", begin, 1)))
+		return must.Get(url.ParseQuery(text)).Get("app_cert_sn")
 	}
 	var numbers [2]string
 	for i, c := range certs {
@@ -345,9 +304,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := signed(); got != numbers[0] {
-		t.Errorf("at first: app_cert_sn %q, want %q", got, numbers[0])
-	}
+	must.Equal(t, numbers[0], signed(), "at first: app_cert_sn")
 	fake.SetSecret("private", pairs()[1].Private)
 	refreshUntil(t, r, clock, func() bool { return strings.Contains(log.String(), "it is not the private key's") })
 	if got := signed(); got != numbers[0] || !strings.Contains(log.String(), "secrets stay as they were") {
@@ -356,9 +313,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	fake.SetSecret("app", certs[1].App)
 	fake.SetSecret("alipay", certs[1].Alipay)
 	refreshUntil(t, r, clock, func() bool { return signed() == numbers[1] })
-	if got := signed(); got != numbers[1] {
-		t.Errorf("changed: app_cert_sn %q, want %q", got, numbers[1])
-	}
+	must.Equal(t, numbers[1], signed(), "changed: app_cert_sn")
 }
 
 func TestEndpointsAndMissingAWSSettings(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/api/altcha"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/app"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -34,17 +35,12 @@ func TestRotatedTicketKeys(t *testing.T) {
 	})
 	made := func(m app.Admission) (ticket string, solution []byte) {
 		t.Helper()
-		ticket, err := m.Tickets.Make("42", "1001", clock.Now().Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ticket = must.Get(m.Tickets.Make("42", "1001", clock.Now().Add(time.Hour)))
 		challenge, err := m.Proofs.Make("42", "1001", cheap, clock.Now().Add(time.Hour))
 		if err == nil {
 			solution, _, err = altcha.Solve(challenge)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return ticket, solution
 	}
 	check := func(when, ticket string, solution []byte, by *app.Admission, want bool) {
@@ -74,9 +70,7 @@ func TestRotatedTicketKeys(t *testing.T) {
 	if err := checker.Check(second, "42", "1001"); err != nil {
 		t.Errorf("the first ticket after a long sleep: %v", err)
 	}
-	if _, err := r.handle(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.handle(t.Context(), nil))
 	check("read", second, secondProof, &behind, true)
 	check("the old key's", first, firstProof, &maker, true)
 	if maker.Picker.Pick("42", "1001", 7, 1000) != question {

@@ -15,10 +15,10 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -31,12 +31,7 @@ const (
 )
 
 func gbk(t testing.TB, text string) string {
-	t.Helper()
-	s, err := simplifiedchinese.GBK.NewEncoder().String(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(simplifiedchinese.GBK.NewEncoder().String(text))
 }
 
 // billRow returns a line as real bills have it: with a tab after each field.
@@ -72,13 +67,9 @@ func archive(t testing.TB, files ...zipped) []byte {
 		if err == nil {
 			_, err = io.WriteString(w, gbk(t, f.content))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, z.Close())
 	return out.Bytes()
 }
 
@@ -144,10 +135,8 @@ func TestParseBillReadsMovements(t *testing.T) {
 			[]seckill.BillLine{{Order: orderID, TradeNo: tradeNo, Amount: seckill.MaxFen, At: time.Date(2026, 1, 1, 15,
 				59, 59, 0, time.UTC)}}},
 	} {
-		got, err := alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay)
-		if diff := cmp.Diff(seckill.Bill{Lines: tc.want}, got); err != nil || diff != "" {
-			t.Errorf("%s: %v\n%s", name, err, diff)
-		}
+		got := must.Get(alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay))
+		must.Equal(t, seckill.Bill{Lines: tc.want}, got, name)
 	}
 }
 
@@ -175,14 +164,12 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 	set := func(i int, value string) string { return row(func(f []string) { f[i] = value }) }
 	second := fmt.Sprintf("line %d: ", rowLine+1)
 	for name, tc := range map[string]struct{ text, want string }{
-		"no header": {"#支付宝业务明细查询\n", "no header"},
-		"empty":     {"", "no header"},
-		"header without amount": {strings.Replace(bill(goodRow), "订单金额（元）", "金额", 1),
-			"line 5: header without 订单金额(元)"},
+		"no header":             {"#支付宝业务明细查询\n", "no header"},
+		"empty":                 {"", "no header"},
+		"header without amount": {strings.Replace(bill(goodRow), "订单金额（元）", "金额", 1), "line 5: header without 订单金额(元)"},
 		"header with a column twice": {strings.Replace(bill(goodRow), "备注", "业务类型", 1),
 			"line 5: header with 业务类型 twice"},
-		"a summary's file": {strings.Replace(bill(), billHeader, "门店编号,门店名称,交易订单总笔数", 1),
-			"line 5: header without"},
+		"a summary's file": {strings.Replace(bill(), billHeader, "门店编号,门店名称,交易订单总笔数", 1), "line 5: header without"},
 		"another day": {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月02日", 1),
 			"line 3: a bill from another day"},
 		"a month": {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月", 1),
@@ -230,9 +217,8 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 		t.Errorf("bytes that are no GBK in a number: %v", err)
 	}
 	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title cut within a character
-	if got, err := alipay.ParseBill(strings.NewReader(bad), billDay); err != nil || len(got.Lines) != 1 {
-		t.Errorf("bytes that are no GBK in a title: %v, %v", got, err)
-	}
+	must.Equal(t, 1, len(must.Get(alipay.ParseBill(strings.NewReader(bad), billDay)).Lines),
+		"bytes that are no GBK in a title")
 }
 
 func TestBillIsAskedForDownloadedAndRead(t *testing.T) {
@@ -360,10 +346,7 @@ func TestBillDownloadTrouble(t *testing.T) {
 			}
 			return reply()
 		})}
-		c, err := alipay.New(conf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(alipay.New(conf))
 		got, err := c.Bill(context.Background(), billDay)
 		if err == nil || got.Lines != nil || strings.Contains(err.Error(), "secret") ||
 			!strings.Contains(err.Error(), "download from bills.example: connection") {
@@ -380,15 +363,9 @@ func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 func lying(t testing.TB, size uint64) []byte {
 	t.Helper()
 	honest := archive(t, zipped{detailsName, bill(goodRow, goodRow)})
-	good, err := zip.NewReader(bytes.NewReader(honest), int64(len(honest)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(zip.NewReader(bytes.NewReader(honest), int64(len(honest))))
 	header := good.File[0].FileHeader
-	raw, err := good.File[0].OpenRaw()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(good.File[0].OpenRaw())
 	header.UncompressedSize64 = size
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -399,9 +376,7 @@ func lying(t testing.TB, size uint64) []byte {
 	if err == nil {
 		err = z.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out.Bytes()
 }
 
@@ -413,10 +388,7 @@ func TestBillOfATestsGatewayNeedsNoTLS(t *testing.T) {
 		_, _ = w.Write(archive(t, zipped{detailsName, bill(goodRow)}))
 	}), &clock{start})
 	conf.Gateway = "http://gateway.example/gateway.do"
-	c, err := alipay.New(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(alipay.New(conf))
 	if got, err := c.Bill(context.Background(), billDay); err != nil || len(got.Lines) != 1 ||
 		asked != "http://127.0.0.1:7777/bill" {
 		t.Errorf("got %v, %v from %q", got, err, asked)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -21,15 +22,8 @@ var paidTrade = seckill.Trade{State: seckill.TradePaid, TradeNo: "20260101220010
 
 func signWith(t testing.TB, keys fakegateway.KeyPair, content string) string {
 	t.Helper()
-	key, err := alipay.ParsePrivateKey(keys.Private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sign, err := alipay.Sign(key, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sign
+	key := must.Get(alipay.ParsePrivateKey(keys.Private))
+	return must.Get(alipay.Sign(key, content))
 }
 
 // envelope returns an answer to a query: the node unchanged, with the gateway's signature over it.
@@ -51,23 +45,14 @@ func TestQueryAndCloseAgainstTheGateway(t *testing.T) {
 	}
 	closes := func(when string, want seckill.CloseResult) {
 		t.Helper()
-		if got, err := c.Close(ctx, orderID); err != nil || got != want {
-			t.Errorf("%s: close gives %q, %v, want %q", when, got, err, want)
-		}
+		must.Equal(t, want, must.Get(c.Close(ctx, orderID)), when, "close gives")
 	}
-	prepared, err := c.Prepare(order())
-	if err != nil {
-		t.Fatal(err)
-	}
+	prepared := must.Get(c.Prepare(order()))
 	check("prepared only", seckill.TradeUnknown)
 	closes("prepared only", seckill.CloseMissing)
-	if _, err := g.Open(prepared); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(g.Open(prepared))
 	check("opened", seckill.TradeWaiting)
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	check("paid", seckill.TradePaid)
 	closes("paid", seckill.CloseRefused)
 	check("paid, close refused", seckill.TradePaid)
@@ -75,18 +60,14 @@ func TestQueryAndCloseAgainstTheGateway(t *testing.T) {
 	now = &clock{start}
 	g = gateway(t, now)
 	c = client(t, g, now)
-	if _, err := g.Open(prepared); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(g.Open(prepared))
 	closes("opened", seckill.CloseDone)
 	check("closed", seckill.TradeClosed)
 	closes("closed", seckill.CloseRefused)
 
 	g = gateway(t, now)
 	c = client(t, g, now)
-	if _, err := g.Open(prepared); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(g.Open(prepared))
 	now.now = start.Add(15 * time.Minute)
 	check("expired", seckill.TradeClosed)
 }
@@ -143,21 +124,11 @@ func TestTradeByItsNumber(t *testing.T) {
 	now := &clock{start}
 	g := gateway(t, now)
 	c := client(t, g, now)
-	prepared, err := c.Prepare(order())
-	if err != nil {
-		t.Fatal(err)
-	}
-	no, err := g.Open(prepared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := c.Trade(t.Context(), orderID, no); err != nil ||
-		got != (seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}) {
-		t.Errorf("by the gateway: %+v, %v", got, err)
-	}
+	prepared := must.Get(c.Prepare(order()))
+	no := must.Get(g.Open(prepared))
+	must.OK(t, g.Pay(orderID))
+	must.Equal(t, seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80},
+		must.Get(c.Trade(t.Context(), orderID, no)), "the gateway")
 }
 
 // TestAnswerIsCheckedAsReceived uses answers that a JSON library would encode with other bytes.
@@ -182,10 +153,8 @@ func TestAnswerIsCheckedAsReceived(t *testing.T) {
 		"signed, then escaped": `{"alipay_trade_query_response":` + odd + `,"sign":"` + signWith(t, gatewayKeys(),
 			unescaped) + `"}`,
 	} {
-		got, err := client(t, answering([]byte(body)), &clock{start}).Query(context.Background(), orderID)
-		if err != nil || got != paidTrade {
-			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, paidTrade)
-		}
+		got := must.Get(client(t, answering([]byte(body)), &clock{start}).Query(context.Background(), orderID))
+		must.Equal(t, paidTrade, got, name)
 	}
 }
 
@@ -312,10 +281,7 @@ func TestTroubleOnTheWayIsAnError(t *testing.T) {
 		t.Cleanup(srv.Close)
 		c := config(nil, &clock{start})
 		c.Gateway, c.HTTP = srv.URL, nil
-		cl, err := alipay.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cl := must.Get(alipay.New(c))
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		if got, err := cl.Query(ctx, orderID); err == nil || strings.Contains(err.Error(), "sign=") ||
 			strings.Contains(err.Error(), appID) {

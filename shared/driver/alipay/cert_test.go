@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -47,10 +48,8 @@ func rsaKey(pair fakegateway.KeyPair) *rsa.PrivateKey {
 func issue(by *issuer, name string, serial int64, key crypto.Signer, from, until time.Time, ca bool) *issuer {
 	number := new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 120), big.NewInt(serial))
 	template := &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca,
-		BasicConstraintsValid: ca,
-		Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
-			OrganizationalUnit: []string{"Certification Authority"},
-			CommonName:         name}}
+		BasicConstraintsValid: ca, Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
+			OrganizationalUnit: []string{"Certification Authority"}, CommonName: name}}
 	parent, signer := template, key
 	if by != nil {
 		parent, signer = by.cert, by.key
@@ -121,12 +120,7 @@ func certConfig(h http.Handler) alipay.Config {
 }
 
 func certClient(t *testing.T, h http.Handler) *alipay.Client {
-	t.Helper()
-	c, err := alipay.New(certConfig(h))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(alipay.New(certConfig(h)))
 }
 
 // wantSN computes the number without the package's own helpers.
@@ -138,18 +132,11 @@ func wantSN(issuerCN string, i *issuer) string {
 
 func TestCertificateNumbers(t *testing.T) {
 	c := certs()
-	if got, err := alipay.AppCertSN(c.app.pem()); err != nil || got != wantSN("Test CA R1", c.app) {
-		t.Errorf("app_cert_sn %s, %v, want %s", got, err, wantSN("Test CA R1", c.app))
-	}
-	if got, err := alipay.AppCertSN(c.alipay.pem() + c.middle.pem()); err != nil ||
-		got != wantSN("Test CA Class 2 R1", c.alipay) {
-		t.Errorf("alipay_cert_sn %s, %v, want the first certificate's %s", got, err, wantSN("Test CA Class 2 R1",
-			c.alipay))
-	}
+	must.Equal(t, wantSN("Test CA R1", c.app), must.Get(alipay.AppCertSN(c.app.pem())), "app_cert_sn")
+	must.Equal(t, wantSN("Test CA Class 2 R1", c.alipay), must.Get(alipay.AppCertSN(c.alipay.pem()+c.middle.pem())),
+		"alipay_cert_sn")
 	want := wantSN("Test CA R1", c.root) + "_" + wantSN("Test CA R1", c.middle)
-	if got, err := alipay.RootCertSN(certConfig(nil).AlipayRootCert); err != nil || got != want {
-		t.Errorf("alipay_root_cert_sn %s, %v, want %s", got, err, want)
-	}
+	must.Equal(t, want, must.Get(alipay.RootCertSN(certConfig(nil).AlipayRootCert)), "alipay_root_cert_sn")
 }
 
 func TestCertificateModeSendsItsNumbers(t *testing.T) {
@@ -162,25 +149,12 @@ func TestCertificateModeSendsItsNumbers(t *testing.T) {
 	if _, err := c.Query(context.Background(), orderID); err == nil {
 		t.Error("no error")
 	}
-	prepared, err := c.Prepare(order())
-	if err != nil {
-		t.Fatal(err)
-	}
-	inApp, err := url.ParseQuery(prepared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := c.PagePay(t.Context(), order(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := alipay.ParsePublicKey(shopKeys().Public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	prepared := must.Get(c.Prepare(order()))
+	inApp := must.Get(url.ParseQuery(prepared))
+	page := must.Get(c.PagePay(t.Context(), order(), ""))
+	key := must.Get(alipay.ParsePublicKey(shopKeys().Public))
 	root, _ := alipay.RootCertSN(certConfig(nil).AlipayRootCert)
-	for name, form := range map[string]url.Values{"query": asked, "order string": inApp,
-		"address": sent(t, page)} {
+	for name, form := range map[string]url.Values{"query": asked, "order string": inApp, "address": sent(t, page)} {
 		if form.Get("app_cert_sn") != wantSN("Test CA R1", certs().app) || form.Get("alipay_root_cert_sn") != root {
 			t.Errorf("%s has app_cert_sn %q, alipay_root_cert_sn %q", name, form.Get("app_cert_sn"),
 				form.Get("alipay_root_cert_sn"))
@@ -227,18 +201,13 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 		}
 	}
 	conf := certConfig(nil)
-	v, err := alipay.NewCertVerifier(appID, sellerID, conf.AlipayCert, conf.AlipayRootCert, conf.Clock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(alipay.NewCertVerifier(appID, sellerID, conf.AlipayCert, conf.AlipayRootCert, conf.Clock))
 	g := gateway(t, &clock{start})
 	for sn, ok := range map[string]bool{"": true, ours: true, strings.Repeat("0", 32): false} {
 		form := paidForm(t, g)
 		if sn != "" {
 			form.Set("alipay_cert_sn", sn)
-			if err := g.SignForm(form); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, g.SignForm(form))
 		}
 		got, err := verified(t, v, form)
 		if ok && (err != nil || got != genuine) || !ok && !refused(err, seckill.CodeForged) {
@@ -248,12 +217,9 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 }
 
 func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
-	c := certs()
+	c, good := certs(), certConfig(nil)
 	until := start.AddDate(1, 0, 0)
-	short, err := rsa.GenerateKey(rand.Reader, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	short := must.Get(rsa.GenerateKey(rand.Reader, 1024))
 	leaf := func(key crypto.Signer, from, until time.Time) string {
 		return issue(c.root, "Alipay", 9, key, from, until, false).pem()
 	}
@@ -264,80 +230,40 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 		change func(*alipay.Config)
 		want   string
 	}{
-		"a public key too": {func(c *alipay.Config) {
-			c.AlipayPublicKey = gatewayKeys().Public
-		}, "alipay: Alipay's public key: set beside certificates"},
-		"no app certificate": {func(c *alipay.Config) { c.AppCert = "" }, app + "empty"},
-		"not the key's": {func(c *alipay.Config) {
-			c.PrivateKey = strangerKeys().Private
-		}, app + "it is not the private key's"},
-		"Alipay's as the app's": {func(c *alipay.Config) {
-			c.AppCert = c.AlipayCert
-		}, app + "it is not the private key's"},
-		"private key as cert": {func(c *alipay.Config) {
-			c.AppCert = c.PrivateKey
-		}, app + "a private key stands where"},
-		"public key as cert": {func(c *alipay.Config) { c.AppCert = shopKeys().Public }, app + "not a certificate"},
-		"half a certificate": {func(c *alipay.Config) {
-			c.AppCert = c.AppCert[:200]
-		}, app + "not whole certificates in PEM"},
-		"words": {func(c *alipay.Config) {
-			c.AppCert = "certs/app.crt"
-		}, app + "not whole certificates in PEM"},
-		"PEM of nonsense": {func(c *alipay.Config) {
-			c.AppCert = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
-		}, app + "an unreadable certificate"},
-		"no certificate": {func(c *alipay.Config) { c.AlipayCert = "" }, own + "empty"},
-		"the app's as Alipay's": {func(c *alipay.Config) {
-			c.AlipayCert = c.AppCert
-		}, own + "this is the app's own: give the one named alipayCertPublicKey_RSA2.crt"},
-		"the root as Alipay's": {func(conf *alipay.Config) {
-			conf.AlipayCert = c.root.pem()
-		}, own + "this is a root"},
+		"a public key too": {set(public, gatewayKeys().Public),
+			"alipay: Alipay's public key: set beside certificates"},
+		"no app certificate":    {set(appCert, ""), app + "empty"},
+		"not the key's":         {set(private, strangerKeys().Private), app + "it is not the private key's"},
+		"Alipay's as the app's": {set(appCert, good.AlipayCert), app + "it is not the private key's"},
+		"private key as cert":   {set(appCert, good.PrivateKey), app + "a private key stands where"},
+		"public key as cert":    {set(appCert, shopKeys().Public), app + "not a certificate"},
+		"half a certificate":    {set(appCert, good.AppCert[:200]), app + "not whole certificates in PEM"},
+		"words":                 {set(appCert, "certs/app.crt"), app + "not whole certificates in PEM"},
+		"PEM of nonsense": {set(appCert, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
+			app + "an unreadable certificate"},
+		"no certificate": {set(ownCert, ""), own + "empty"},
+		"the app's as Alipay's": {set(ownCert, good.AppCert),
+			own + "this is the app's own: give the one named alipayCertPublicKey_RSA2.crt"},
+		"the root as Alipay's": {set(ownCert, c.root.pem()), own + "this is a root"},
 		"without the middle": {func(conf *alipay.Config) {
 			conf.AlipayCert, conf.AlipayRootCert = c.alipay.pem(), c.root.pem()
 		}, own + "not under Alipay's root certificate"},
-		"under another root": {func(c *alipay.Config) {
-			c.AlipayRootCert = fake.pem()
-		}, own + "not under Alipay's root certificate"},
-		"short key": {func(c *alipay.Config) {
-			c.AlipayCert = leaf(short, start, until)
-		}, own + "a key of 1024 bits"},
-		"elliptic key": {func(conf *alipay.Config) {
-			conf.AlipayCert = leaf(c.ec.key, start, until)
-		}, own + "not an RSA key"},
-		"elliptic signature": {func(conf *alipay.Config) {
-			conf.AlipayCert = c.ec.pem()
-		}, own + "no certificate that is signed with RSA"},
-		"no root": {func(c *alipay.Config) { c.AlipayRootCert = "" }, root + "empty"},
-		"roots without RSA": {func(conf *alipay.Config) {
-			conf.AlipayRootCert = c.ec.pem() + sm2()
-		}, root + "no certificate that is signed with RSA"},
-		"half a root": {func(c *alipay.Config) {
-			c.AlipayRootCert = c.AlipayRootCert[:len(c.AlipayRootCert)-60]
-		}, root + "not whole certificates"},
-		"far too many roots": {func(conf *alipay.Config) {
-			conf.AlipayRootCert = strings.Repeat(c.root.pem(), 40)
-		}, root + "more than 32 certificates"},
-		"a private key in roots": {func(c *alipay.Config) {
-			c.AlipayRootCert += c.PrivateKey
-		}, root + "a private key stands where"},
-		"no app id": {func(c *alipay.Config) { c.AppID = "" }, "app id"},
+		"under another root": {set(rootCert, fake.pem()), own + "not under Alipay's root certificate"},
+		"short key":          {set(ownCert, leaf(short, start, until)), own + "a key of 1024 bits"},
+		"elliptic key":       {set(ownCert, leaf(c.ec.key, start, until)), own + "not an RSA key"},
+		"elliptic signature": {set(ownCert, c.ec.pem()), own + "no certificate that is signed with RSA"},
+		"no root":            {set(rootCert, ""), root + "empty"},
+		"roots without RSA":  {set(rootCert, c.ec.pem()+sm2()), root + "no certificate that is signed with RSA"},
+		"half a root": {set(rootCert, good.AlipayRootCert[:len(good.AlipayRootCert)-60]),
+			root + "not whole certificates"},
+		"far too many roots": {set(rootCert, strings.Repeat(c.root.pem(), 40)), root + "more than 32 certificates"},
+		"a private key in roots": {set(rootCert, good.AlipayRootCert+good.PrivateKey),
+			root + "a private key stands where"},
+		"no app id": {set(appNumber, ""), "app id"},
 	} {
 		conf := certConfig(nil)
 		tc.change(&conf)
-		_, err := alipay.New(conf)
-		if err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: error %v, want it to say %q", name, err, tc.want)
-			continue
-		}
-		for _, text := range []string{conf.PrivateKey, conf.AppCert, conf.AlipayCert, conf.AlipayRootCert} {
-			for line := range strings.Lines(text) {
-				if s := strings.TrimSpace(line); s != "" && strings.Contains(err.Error(), s[:min(12, len(s))]) {
-					t.Errorf("%s: the error holds key material: %v", name, err)
-				}
-			}
-		}
+		refusedByNew(t, name, conf, tc.want)
 	}
 }
 
@@ -397,9 +323,7 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 		}
 		conf.AlipayCert, conf.Clock = certConfig(nil).AlipayCert, &clock{start}
 		whole, err := alipay.New(conf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := signer.Prepare(order())
 		want, _ := whole.Prepare(order())
 		if err != nil || got != want {
@@ -414,9 +338,7 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 	conf = certConfig(nil)
 	conf.AppCert = issue(c.root, "app", 9, rsaKey(shopKeys()), start.AddDate(-1, 0, 0), soon, false).pem()
 	client, err := alipay.New(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if at, which := client.CertificatesEnd(); !at.Equal(soon) || which != alipay.SettingAppCert {
 		t.Errorf("the first to end: %s, %s", which, at)
 	}
@@ -452,27 +374,25 @@ func TestCheckCertificates(t *testing.T) {
 		now); err != nil || !theirs.Equal(soon) {
 		t.Errorf("the one above ends sooner: good until %v, %v; want %v", theirs, err, soon)
 	}
+	ends := func(name string, key fakegateway.KeyPair, from, until time.Time) string {
+		return issue(c.root, name, 9, rsaKey(key), from, until, false).pem()
+	}
 	for name, tc := range map[string]struct {
 		change func(*alipay.Config)
 		now    time.Time
 		want   string
 	}{
-		"no private key": {func(c *alipay.Config) { c.PrivateKey = "" }, now, "alipay: private key: empty"},
-		"not the key's": {func(c *alipay.Config) {
-			c.PrivateKey = strangerKeys().Private
-		}, now, "alipay: app certificate: it is not the private key's"},
-		"app's ended": {func(conf *alipay.Config) {
-			conf.AppCert = issue(c.root, "app", 9, rsaKey(shopKeys()), start, soon, false).pem()
-		}, soon.Add(time.Second), "alipay: app certificate: it ended on 2026-02-01: have"},
-		"app's not begun": {func(conf *alipay.Config) {
-			conf.AppCert = issue(c.root, "app", 9, rsaKey(shopKeys()), soon, until, false).pem()
-		}, now, "alipay: app certificate: it begins on 2026-02-01"},
-		"Alipay's ended": {func(conf *alipay.Config) {
-			conf.AlipayCert = issue(c.root, "Alipay", 9, rsaKey(gatewayKeys()), start, soon, false).pem()
-		}, soon.Add(time.Second), "alipay: Alipay's certificate: it ended on 2026-02-01"},
-		"the app's as Alipay's": {func(c *alipay.Config) {
-			c.AlipayCert = c.AppCert
-		}, now, "alipay: Alipay's certificate: this is the app's own"},
+		"no private key": {set(private, ""), now, "alipay: private key: empty"},
+		"not the key's": {set(private, strangerKeys().Private), now,
+			"alipay: app certificate: it is not the private key's"},
+		"app's ended": {set(appCert, ends("app", shopKeys(), start, soon)), soon.Add(time.Second),
+			"alipay: app certificate: it ended on 2026-02-01: have"},
+		"app's not begun": {set(appCert, ends("app", shopKeys(), soon, until)), now,
+			"alipay: app certificate: it begins on 2026-02-01"},
+		"Alipay's ended": {set(ownCert, ends("Alipay", gatewayKeys(), start, soon)), soon.Add(time.Second),
+			"alipay: Alipay's certificate: it ended on 2026-02-01"},
+		"the app's as Alipay's": {set(ownCert, conf.AppCert), now,
+			"alipay: Alipay's certificate: this is the app's own"},
 	} {
 		conf := certConfig(nil)
 		tc.change(&conf)

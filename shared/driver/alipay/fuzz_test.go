@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -27,10 +28,7 @@ func FuzzNotify(f *testing.F) {
 		if s.Want.Code != "" {
 			continue
 		}
-		form, err := url.ParseQuery(s.Body)
-		if err != nil {
-			f.Fatal(err)
-		}
+		form := must.Get(url.ParseQuery(s.Body))
 		// the signed text stays the same if a parameter moves into the value before it
 		for _, name := range []string{"notify_time", "total_amount", "seller_id"} {
 			other := maps.Clone(form)
@@ -42,8 +40,7 @@ func FuzzNotify(f *testing.F) {
 			}
 		}
 		signed[alipay.SignContent(form, "sign", "sign_type")] = seckill.Notification{ID: s.Want.ID, Order: s.Want.Order,
-			TradeNo: s.Want.TradeNo,
-			Amount:  seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
+			TradeNo: s.Want.TradeNo, Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		form, err := url.ParseQuery(body)
@@ -99,19 +96,13 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 	}
-	key, err := alipay.ParsePrivateKey(testdata(f, "test-only-alipay-private.pem"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	key := must.Get(alipay.ParsePrivateKey(testdata(f, "test-only-alipay-private.pem")))
 	ask := asker(f)
 	f.Fuzz(func(t *testing.T, which uint8, body []byte, signed bool) {
 		method := methods[int(which)%len(methods)]
 		text := string(body)
 		if signed {
-			sign, err := alipay.Sign(key, text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sign := must.Get(alipay.Sign(key, text))
 			text = `{"` + strings.ReplaceAll(method, ".", "_") + `_response":` + text + `,"sign":"` + sign + `"}`
 		}
 		got, err := ask(method, text)

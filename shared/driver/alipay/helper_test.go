@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -58,8 +60,7 @@ func answering(body []byte) http.Handler {
 // keyless returns the settings common to all clients here, without keys.
 func keyless(h http.Handler, c *clock) alipay.Config {
 	return alipay.Config{AppID: appID, SellerID: sellerID, Gateway: "https://gateway.example/gateway.do",
-		NotifyURL: notifyURL,
-		HTTP:      &http.Client{Transport: transport{h}}, Clock: c}
+		NotifyURL: notifyURL, HTTP: &http.Client{Transport: transport{h}}, Clock: c}
 }
 
 func config(h http.Handler, c *clock) alipay.Config {
@@ -69,21 +70,14 @@ func config(h http.Handler, c *clock) alipay.Config {
 }
 
 func client(t testing.TB, h http.Handler, c *clock) *alipay.Client {
-	t.Helper()
-	cl, err := alipay.New(config(h, c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cl
+	return must.Get(alipay.New(config(h, c)))
 }
 
 func gateway(t testing.TB, c *clock) *fakegateway.Gateway {
 	t.Helper()
 	g, err := fakegateway.New(fakegateway.Options{Clock: c, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: shopKeys().Public, PrivateKey: gatewayKeys().Private})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return g
 }
 
@@ -99,9 +93,7 @@ func paidForm(t testing.TB, g *fakegateway.Gateway) url.Values {
 		fakegateway.Trade{TradeNo: "2026010122001000000000000001",
 			OutTradeNo: orderID, Subject: "红色外套 Red coat", Amount: 88_80, Status: fakegateway.StatusSuccess,
 			Created: start, Expires: start.Add(15 * time.Minute), Paid: start.Add(time.Minute)}, start.Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return form
 }
 
@@ -114,4 +106,43 @@ func verified(t *testing.T, v seckill.Verifier, form url.Values) (seckill.Notifi
 	}
 	n.Raw = ""
 	return n, err
+}
+
+// field is one of a client's settings.
+type field func(*alipay.Config) *string
+
+// Fields by which tests name the wrong setting.
+var (
+	appNumber  field = func(c *alipay.Config) *string { return &c.AppID }
+	seller     field = func(c *alipay.Config) *string { return &c.SellerID }
+	private    field = func(c *alipay.Config) *string { return &c.PrivateKey }
+	public     field = func(c *alipay.Config) *string { return &c.AlipayPublicKey }
+	appCert    field = func(c *alipay.Config) *string { return &c.AppCert }
+	ownCert    field = func(c *alipay.Config) *string { return &c.AlipayCert }
+	rootCert   field = func(c *alipay.Config) *string { return &c.AlipayRootCert }
+	gatewayURL field = func(c *alipay.Config) *string { return &c.Gateway }
+	notify     field = func(c *alipay.Config) *string { return &c.NotifyURL }
+)
+
+func set(f field, value string) func(*alipay.Config) {
+	return func(c *alipay.Config) { *f(c) = value }
+}
+
+// refusedByNew checks that New names what is wrong with the settings, and shows nothing of a key.
+func refusedByNew(t *testing.T, name string, conf alipay.Config, want string) {
+	t.Helper()
+	_, err := alipay.New(conf)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: error %v, want it to say %q", name, err, want)
+		return
+	}
+	for _, text := range []string{conf.PrivateKey, conf.AlipayPublicKey, conf.AppCert, conf.AlipayCert,
+		conf.AlipayRootCert} {
+		// look for each line of a PEM; for bare base64, for its beginning
+		for line := range strings.Lines(text) {
+			if s := strings.TrimSpace(line); s != "" && strings.Contains(err.Error(), s[:min(12, len(s))]) {
+				t.Errorf("%s: the error holds key material: %v", name, err)
+			}
+		}
+	}
 }

@@ -11,34 +11,27 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 var genuine = seckill.Notification{ID: "2026010100222200000000000000001", Order: orderID,
-	TradeNo: "2026010122001000000000000001",
-	Amount:  88_80, Paid: true}
+	TradeNo: "2026010122001000000000000001", Amount: 88_80, Paid: true}
 
 func refused(err error, code seckill.Code) bool { return errors.Is(err, seckill.Refuse(code)) }
 
 func TestVerifyReadsAGenuineNotify(t *testing.T) {
 	g := gateway(t, &clock{start})
 	form := paidForm(t, g)
-	if got, err := verified(t, client(t, nil, &clock{start}), form); err != nil || got != genuine {
-		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
-	}
+	must.Equal(t, genuine, must.Get(verified(t, client(t, nil, &clock{start}), form)))
 }
 
 // TestVerifierNeedsNoKeyOfOurs checks that a verifier reads and refuses the same forms as a client.
 func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
-	v, err := alipay.NewVerifier(appID, sellerID, gatewayKeys().Public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(alipay.NewVerifier(appID, sellerID, gatewayKeys().Public))
 	form := paidForm(t, gateway(t, &clock{start}))
-	if got, err := verified(t, v, form); err != nil || got != genuine {
-		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
-	}
+	must.Equal(t, genuine, must.Get(verified(t, v, form)))
 	for name, other := range map[string]struct {
 		app, seller, public string
 		want                seckill.Code
@@ -47,10 +40,7 @@ func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 		"another seller": {appID, "2088000000000009", gatewayKeys().Public, seckill.CodeNotOurs},
 		"another key":    {appID, sellerID, strangerKeys().Public, seckill.CodeForged},
 	} {
-		v, err := alipay.NewVerifier(other.app, other.seller, other.public)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(alipay.NewVerifier(other.app, other.seller, other.public))
 		if got, err := verified(t, v, form); !refused(err, other.want) {
 			t.Errorf("%s: got %+v, %v, want %s", name, got, err, other.want)
 		}
@@ -186,9 +176,7 @@ func TestVerifyChecksSignedValues(t *testing.T) {
 	} {
 		form := paidForm(t, g)
 		form.Set(tc.name, tc.value)
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		got, err := verified(t, c, form)
 		if tc.want == ok && (err != nil || !got.Paid) || tc.want != ok && !refused(err, tc.want) {
 			t.Errorf("%s %q: got %+v, %v, want code %q", tc.name, tc.value, got, err, tc.want)
@@ -204,9 +192,7 @@ func TestVerifyTakesChineseBytes(t *testing.T) {
 		form := paidForm(t, g)
 		form.Set("charset", charset)
 		form.Set("subject", "\xba\xec\xc9\xab") // 红色
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		if got, err := verified(t, c, form); good && (err != nil || got != genuine) || !good &&
 			!refused(err, seckill.CodeForged) {
 			t.Errorf("charset %q: got %+v, %v, want it taken: %t", charset, got, err, good)
@@ -220,14 +206,10 @@ func TestVerifyTakesOnlySuccessForPaid(t *testing.T) {
 		"WAIT_BUYER_PAY": false} {
 		form := paidForm(t, g)
 		form.Set("trade_status", status)
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		want := genuine
 		want.Paid = paid
-		if got, err := verified(t, c, form); err != nil || got != want {
-			t.Errorf("%s: got %+v, %v, want %+v", status, got, err, want)
-		}
+		must.Equal(t, want, must.Get(verified(t, c, form)), status)
 	}
 }
 
@@ -258,9 +240,7 @@ func TestVerifyBoundsTheForm(t *testing.T) {
 	} {
 		form := paidForm(t, g)
 		tc.change(form)
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		if name == "101 parameters" && len(form) != 101 || name == "100 parameters" && len(form) != 100 {
 			t.Fatalf("%s: the form has %d", name, len(form))
 		}
@@ -285,9 +265,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 	for i := range names[:len(names)-1] {
 		form := paidForm(t, gateway(t, &clock{start}))
 		signed := alipay.SignContent(form, "sign", "sign_type")
-		if _, err := verified(t, verify, form); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(verified(t, verify, form))
 		into, gone := names[i], names[i+1]
 		form.Set(into, form.Get(into)+"&"+gone+"="+form.Get(gone))
 		form.Del(gone)
@@ -305,9 +283,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 		g := gateway(t, &clock{start})
 		form := paidForm(t, g)
 		form.Set("subject", value)
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		if _, err := verified(t, verify, form); (err == nil) != ok || !ok && !refused(err, seckill.CodeForged) {
 			t.Errorf("a subject of %q: %v, want it taken %t", value, err, ok)
 		}
@@ -317,9 +293,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 func TestVerifyRefusesAStrangersKey(t *testing.T) {
 	g, err := fakegateway.New(fakegateway.Options{Clock: &clock{start}, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: shopKeys().Public, PrivateKey: strangerKeys().Private})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// The error names the order, so that an operator can tell a wrong key from a forger.
 	if got, err := client(t, nil, &clock{start}).Verify(paidForm(t, g)); !refused(err, seckill.CodeForged) ||
 		!errors.Is(err, alipay.ErrSignature) || !strings.Contains(err.Error(), genuine.Order) {
@@ -345,9 +319,7 @@ func TestVerifyRefusesBodies(t *testing.T) {
 	signed := func(name, value string) string {
 		f := paidForm(t, g)
 		f.Set(name, value)
-		if err := g.SignForm(f); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(f))
 		return f.Encode()
 	}
 	with := func(name, value string) string {
@@ -419,9 +391,7 @@ func BenchmarkVerify(b *testing.B) {
 	form := paidForm(b, g)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Verify(form); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(c.Verify(form))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -16,6 +17,13 @@ const (
 	quitURL   = "https://shop.example/quit?a=1&b=2"
 	returnURL = "https://shop.example/back?order=x&y=%E7%BA%A2"
 )
+
+// ways returns the calls that sign an order, by name.
+func ways(c *alipay.Client) map[string]func(seckill.Order, string) (string, error) {
+	all := pages(c)
+	all["app"] = func(o seckill.Order, _ string) (string, error) { return c.Prepare(o) }
+	return all
+}
 
 // pages returns both calls for a browser by name.
 func pages(c *alipay.Client) map[string]func(seckill.Order, string) (string, error) {
@@ -36,18 +44,12 @@ func sent(t *testing.T, address string) url.Values {
 	if !found || strings.ContainsAny(address, "+ \"<>'") {
 		t.Fatalf("address %s", address)
 	}
-	v, err := url.ParseQuery(rest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return must.Get(url.ParseQuery(rest))
 }
 
 func TestPagesSignWhatAlipayWants(t *testing.T) {
 	key, err := alipay.ParsePublicKey(shopKeys().Public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const content = `app_id=2021000000000001&biz_content={"out_trade_no":"oabcdefghijklmnopqrstuvwxyz","total_amount":"88.80",` +
 		`"subject":"红色外套 Red coat","product_code":"PRODUCT","time_expire":"2026-01-01 20:15:00"MORE}&charset=utf-8&format=JSON&method=METHOD` +
 		`&notify_url=https://shop.example/seckill/alipay/notify&return_url=https://shop.example/back?order=x&y=%E7%BA%A2&sign_type=RSA2` +
@@ -60,13 +62,9 @@ func TestPagesSignWhatAlipayWants(t *testing.T) {
 	}
 	for method, sign := range pages(client(t, nil, &clock{start})) {
 		p, err := sign(order(), returnURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		form := sent(t, p)
-		if got := alipay.SignContent(form, "sign"); got != want[method] {
-			t.Errorf("%s: signed\n%s, want\n%s", method, got, want[method])
-		}
+		must.Equal(t, want[method], alipay.SignContent(form, "sign"), method, "signed")
 		if err := alipay.CheckSign(key, []byte(want[method]), form.Get("sign")); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
@@ -76,17 +74,15 @@ func TestPagesSignWhatAlipayWants(t *testing.T) {
 	}
 }
 
-// TestPagesGiveTheSameBytesEachTime checks what Prepare guarantees, too.
-func TestPagesGiveTheSameBytesEachTime(t *testing.T) {
+func TestAnOrderIsSignedTheSameEachTime(t *testing.T) {
 	now := &clock{start}
-	c := client(t, nil, now)
-	for method, sign := range pages(c) {
+	for method, sign := range ways(client(t, nil, now)) {
 		now.now = start
 		first, err := sign(order(), returnURL)
 		now.now = start.Add(9 * time.Minute)
 		o := order()
-		o.State, o.Placed = seckill.Closing, o.Placed.Local()
-		second, err2 := sign(o, returnURL)
+		o.State, o.PayBy, o.Placed = seckill.Closing, o.PayBy.In(seckill.Zone), o.Placed.Local()
+		second, err2 := ways(client(t, nil, now))[method](o, returnURL)
 		if err != nil || err2 != nil || first != second {
 			t.Errorf("%s: %v, %v\n%s\n%s", method, err, err2, first, second)
 		}
@@ -99,10 +95,7 @@ func TestPagesEscapeWhatAShopMayWrite(t *testing.T) {
 		for method, sign := range pages(client(t, nil, &clock{start})) {
 			o := order()
 			o.Title = title
-			p, err := sign(o, `https://shop.example/back?"><script>&a='`)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(sign(o, `https://shop.example/back?"><script>&a='`))
 			form := sent(t, p)
 			var biz struct{ Subject string }
 			if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil ||
@@ -113,15 +106,16 @@ func TestPagesEscapeWhatAShopMayWrite(t *testing.T) {
 	}
 }
 
-func TestPagesRefuse(t *testing.T) {
-	c := client(t, nil, &clock{start})
-	for method, sign := range pages(c) {
+func TestOrdersThatAlipayWouldRefuse(t *testing.T) {
+	for method, sign := range ways(client(t, nil, &clock{start})) {
 		for name, change := range map[string]func(*seckill.Order){
 			"id of another form": func(o *seckill.Order) { o.ID = "1234" },
 			"no amount":          func(o *seckill.Order) { o.Amount = 0 },
+			"negative amount":    func(o *seckill.Order) { o.Amount = -1 },
 			"too much":           func(o *seckill.Order) { o.Amount = seckill.MaxFen + 1 },
 			"never placed":       func(o *seckill.Order) { o.Placed = time.Time{} },
 			"no hold":            func(o *seckill.Order) { o.PayBy = o.Placed },
+			"rejected":           func(o *seckill.Order) { o.PayBy = time.Time{} },
 		} {
 			o := order()
 			change(&o)
@@ -129,6 +123,12 @@ func TestPagesRefuse(t *testing.T) {
 				t.Errorf("%s: %s: got %s, %v", method, name, got, err)
 			}
 		}
+	}
+}
+
+func TestPagesRefuseAddresses(t *testing.T) {
+	c := client(t, nil, &clock{start})
+	for method, sign := range pages(c) {
 		for _, address := range []string{"/back", "shop.example", "javascript:alert(1)", "https://",
 			"https://shop.example/" + strings.Repeat("x", 256)} {
 			if got, err := sign(order(), address); err == nil || !strings.Contains(err.Error(), "return URL") {
@@ -149,14 +149,8 @@ func TestPagesRefuse(t *testing.T) {
 func TestPagesOfAGatewayWithAQuery(t *testing.T) {
 	conf := config(nil, &clock{start})
 	conf.Gateway += "?env=test"
-	c, err := alipay.New(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := c.PagePay(t.Context(), order(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(alipay.New(conf))
+	p := must.Get(c.PagePay(t.Context(), order(), ""))
 	if u, err := url.Parse(p); err != nil || u.Query().Get("env") != "test" || u.Query().Get("app_id") != appID {
 		t.Errorf("%v: %s", err, p)
 	}

@@ -16,17 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func testdata(t testing.TB, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(must.Get(os.ReadFile(filepath.Join("testdata", name))))
 }
 
 // samples reads a file with at least fewest samples, so that an emptied file cannot pass.
@@ -34,9 +30,7 @@ func samples[T any](t testing.TB, name string, fewest int) (out []T) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(testdata(t, name)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Decode(&out))
 	if len(out) < fewest {
 		t.Fatalf("%s: %d samples", name, len(out))
 	}
@@ -49,11 +43,7 @@ func sdkClient(t testing.TB, h http.Handler) *alipay.Client {
 	c := keyless(h, &clock{start})
 	c.PrivateKey, c.AlipayPublicKey = testdata(t, "test-only-app-private.pem"),
 		testdata(t, "test-only-alipay-public.pem")
-	cl, err := alipay.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cl
+	return must.Get(alipay.New(c))
 }
 
 type sampleOrder struct {
@@ -78,18 +68,10 @@ type orderSample struct {
 // character differently.
 func params(t *testing.T, orderString string) (form, canonical url.Values) {
 	t.Helper()
-	form, err := url.ParseQuery(orderString)
-	if err != nil {
-		t.Fatal(err)
-	}
+	form = must.Get(url.ParseQuery(orderString))
 	var biz map[string]string
-	if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil {
-		t.Fatal(err)
-	}
-	b, err := json.Marshal(biz)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(form.Get("biz_content")), &biz))
+	b := must.Get(json.Marshal(biz))
 	canonical = url.Values{}
 	for k, v := range form {
 		canonical[k] = v
@@ -99,10 +81,7 @@ func params(t *testing.T, orderString string) (form, canonical url.Values) {
 }
 
 func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
-	key, err := alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem")))
 	cl := sdkClient(t, nil)
 	sameSign := 0
 	list := samples[orderSample](t, "order_strings.json", 15)
@@ -129,16 +108,12 @@ func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
 		g, err := fakegateway.New(fakegateway.Options{Clock: &clock{s.Order.Placed}, AppID: appID, SellerID: sellerID,
 			MerchantPublicKey: testdata(t, "test-only-app-public.pem"),
 			PrivateKey:        testdata(t, "test-only-alipay-private.pem")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		first, err := g.Open(s.OrderString)
 		if err != nil {
 			t.Errorf("%s: the gateway refuses the SDK's order string: %v", s.Name, err)
 		}
-		if second, err := g.Open(got); err != nil || first != second {
-			t.Errorf("%s: our order string opens %s, %v; the SDK's opened %s", s.Name, second, err, first)
-		}
+		must.Equal(t, first, must.Get(g.Open(got)), s.Name, "our order string opens", "the SDK's opened")
 	}
 	if sameSign < len(list)-1 { // only U+2028 is written differently
 		t.Errorf("%d of %d samples have the same biz_content, byte by byte", sameSign, len(list))
@@ -163,10 +138,7 @@ type notificationSample struct {
 func TestNotificationsSignedByAlipaysSDK(t *testing.T) {
 	cl := sdkClient(t, nil)
 	for _, s := range samples[notificationSample](t, "notifications.json", 28) {
-		form, err := url.ParseQuery(s.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		form := must.Get(url.ParseQuery(s.Body))
 		got, err := verified(t, cl, form)
 		code := seckill.Code("")
 		if err != nil {
@@ -196,9 +168,7 @@ type pageSample struct {
 // TestPagesAreThoseOfAlipaysSDK compares all parameters except alipay_sdk, in which the SDK names itself.
 func TestPagesAreThoseOfAlipaysSDK(t *testing.T) {
 	key, err := alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cl := sdkClient(t, nil)
 	for _, s := range samples[pageSample](t, "pages.json", 6) {
 		var p string
@@ -213,9 +183,7 @@ func TestPagesAreThoseOfAlipaysSDK(t *testing.T) {
 		}
 		_, query, _ := strings.Cut(s.Address, "?")
 		theirs, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if err := alipay.CheckSign(key, []byte(alipay.SignContent(theirs, "sign")), theirs.Get("sign")); err != nil {
 			t.Errorf("%s: the SDK's address: %v", s.Name, err)
 		}

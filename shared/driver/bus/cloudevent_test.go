@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/your-org/seckill/shared/driver/bus"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -54,9 +55,7 @@ func TestSchema(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, list := range []struct{ got, want []string }{{file.Properties.Type.Enum, kinds},
 		{file.Defs.State.Enum, states}} {
 		slices.Sort(list.got)
@@ -82,14 +81,9 @@ func TestSchemaRefuses(t *testing.T) {
 	} {
 		e := changed(seckill.PendingPayment, seckill.Paid)
 		var m map[string]any
-		if err := json.Unmarshal(bus.Encode("s", &e), &m); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(bus.Encode("s", &e), &m))
 		change(m)
-		b, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(m))
 		if valid(t, schema, b) == nil {
 			t.Errorf("%s passes", what)
 		}
@@ -115,19 +109,9 @@ func TestSequenceSorts(t *testing.T) {
 }
 
 func compiled(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	s, err := jsonschema.NewCompiler().Compile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(jsonschema.NewCompiler().Compile(schemaFile))
 }
 
 func valid(t *testing.T, s *jsonschema.Schema, b []byte) error {
-	t.Helper()
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Validate(v)
+	return s.Validate(must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(b))))
 }

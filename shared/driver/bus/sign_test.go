@@ -3,6 +3,8 @@ package bus
 import (
 	"encoding/base64"
 	"testing"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // TestSign signs the example of the specification (Standard Webhooks 1.0, README of its libraries).
@@ -13,8 +15,6 @@ func TestSign(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-	if got := sign([][]byte{key}, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`)); got !=
-		want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	must.Equal(t, want,
+		sign([][]byte{key}, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`)))
 }

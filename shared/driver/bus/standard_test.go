@@ -14,6 +14,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -40,13 +41,9 @@ func post(t *testing.T) posted {
 	defer server.Close()
 	c, err := bus.NewWebhooks(bus.WebhookConfig{URL: server.URL, Secrets: []string{current, before}, Shop: "demo",
 		Clock: system.Clock{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Post(t.Context(), &seckill.OrderEvent{Order: seckill.KeyedOrderID("2002", "7", "k"), Sequence: 1,
-		Title: "茅台 <500ml>", State: seckill.PendingPayment, At: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, c.Post(t.Context(), &seckill.OrderEvent{Order: seckill.KeyedOrderID("2002", "7", "k"), Sequence: 1,
+		Title: "茅台 <500ml>", State: seckill.PendingPayment, At: time.Now()}))
 	return got
 }
 
@@ -73,10 +70,6 @@ func check(t *testing.T, verify func(secret string, p posted) error) {
 func TestTheLibraryForGoVerifies(t *testing.T) {
 	t.Parallel()
 	check(t, func(secret string, p posted) error {
-		w, err := standardwebhooks.NewWebhook(secret)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w.Verify(p.Body, p.Header)
+		return must.Get(standardwebhooks.NewWebhook(secret)).Verify(p.Body, p.Header)
 	})
 }

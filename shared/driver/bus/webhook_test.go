@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/bus"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -26,9 +27,7 @@ func client(t *testing.T, url string, secrets ...string) *bus.Webhooks {
 	t.Helper()
 	c, err := bus.NewWebhooks(bus.WebhookConfig{URL: url, Secrets: secrets, Shop: "demo",
 		Clock: memory.NewClock(time.Unix(1614265330, 0))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -44,18 +43,14 @@ func TestPost(t *testing.T) {
 	}))
 	defer server.Close()
 	old := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32))
-	if err := client(t, server.URL+"/hook?a=b", secret, old).Post(t.Context(), &event); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, client(t, server.URL+"/hook?a=b", secret, old).Post(t.Context(), &event))
 	if got.Method != http.MethodPost || got.RequestURI != "/hook?a=b" || !bytes.Equal(body, bus.Encode("demo",
 		&event)) {
 		t.Errorf("%s %s %s", got.Method, got.RequestURI, body)
 	}
 	for name, want := range map[string]string{"Content-Type": bus.ContentType, "Webhook-Id": event.ID(),
 		"Webhook-Timestamp": "1614265330"} {
-		if v := got.Header.Get(name); v != want {
-			t.Errorf("%s: %q, want %q", name, v, want)
-		}
+		must.Equal(t, want, got.Header.Get(name), name)
 	}
 	signatures := strings.Fields(got.Header.Get("Webhook-Signature"))
 	if len(signatures) != 2 || signatures[0] == signatures[1] || !strings.HasPrefix(signatures[0], "v1,") ||

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // full has every setting that a function may have, as a template sets it.
@@ -100,8 +101,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"an issuer of staff, no client": {"staff", map[string]string{"STAFF_ISSUER": "https://a.example.com"},
 			`STAFF_ISSUER has "https://a.example.com", want issuer|client_id`},
 		"two secrets of staff": {"staff", map[string]string{"STAFF_CLIENT_SECRET_NAME": "a",
-			"STAFF_CLIENT_SECRET": "b"},
-			"STAFF_CLIENT_SECRET and STAFF_CLIENT_SECRET_NAME are both set"},
+			"STAFF_CLIENT_SECRET": "b"}, "STAFF_CLIENT_SECRET and STAFF_CLIENT_SECRET_NAME are both set"},
 		"claims of staff": {"staff", map[string]string{"STAFF_CLAIMS": "groups|shop/|email"},
 			`STAFF_CLAIMS is "groups|shop/|email", want groups' claim|prefix|person's claim|scopes`},
 		"refunds alone": {"alone", map[string]string{"REFUND_ALONE_YUAN": "-1"},
@@ -254,14 +254,10 @@ func TestDefaults(t *testing.T) {
 	environ := maps.Clone(full)
 	delete(environ, "HOLD")
 	delete(environ, "METRICS_NAMESPACE")
-	hold, err := config.Part[config.Hold](environ)
-	if err != nil || hold.Time != 15*time.Minute {
-		t.Errorf("%+v, %v", hold, err)
-	}
-	base, err := config.Part[config.Base](environ)
-	if err != nil || base.Namespace != "seckill" {
-		t.Errorf("%+v, %v", base, err)
-	}
+	hold := must.Get(config.Part[config.Hold](environ))
+	must.Equal(t, 15*time.Minute, hold.Time)
+	base := must.Get(config.Part[config.Base](environ))
+	must.Equal(t, "seckill", base.Namespace)
 	for name, read := range parts {
 		if err := read(full); err != nil && name != "webhook" { // the only one that full lacks
 			t.Errorf("%s with every setting: %v", name, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 )
 
@@ -41,9 +42,7 @@ func TestRenew(t *testing.T) {
 		check("later", 3, "3", true, false, 0)
 		clock.Advance(time.Hour)
 		api.set("a", "4")
-		if _, err := s.Refresh(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Refresh())
 		check("it joins the read of an event", 4, "4", true, false, 0)
 		clock.Advance(age)
 		api.set("a", "5", errThrottle)

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -30,10 +31,7 @@ func TestSecretIsNeverShown(t *testing.T) {
 	var b bytes.Buffer
 	slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "secret", s, "in", holder{s}, "source",
 		config.Source{Setting: "A", Value: s})
-	j, err := json.Marshal(holder{s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(json.Marshal(holder{s}))
 	b.Write(j)
 	for _, verb := range []string{"%s", "%v", "%+v", "%#v", "%q", "%x", "%X", "%d"} {
 		fmt.Fprintf(&b, verb, s)
@@ -111,10 +109,7 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 		api := &store{values: map[string]string{"a": "1", "b": "2", "others": "3"}}
 		given, a, b := config.Source{Setting: "G", Value: "0"}, config.Source{Setting: "A", Name: "a"},
 			config.Source{Setting: "B", Name: "b"}
-		s, err := load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"}))
 		check := func(step string, calls int32, want ...string) {
 			t.Helper()
 			got := []string{string(s.Of(given)), string(s.Of(a)), string(s.Of(b)), string(s.Of(config.Source{}))}
@@ -214,16 +209,11 @@ func TestReadingsAreSpread(t *testing.T) {
 			begun := time.Now()
 			api := &store{values: map[string]string{"a": "1"}, errs: []error{errThrottle, errThrottle, errThrottle}}
 			clock := memory.NewClock(begun)
-			s, err := load(t.Context(), api, clock, "/buy", config.Source{Setting: "A", Name: "a"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(load(t.Context(), api, clock, "/buy", config.Source{Setting: "A", Name: "a"}))
 			first[time.Since(begun)] = true
 			for api.calls.Load() == 4 {
 				clock.Advance(time.Second)
-				if _, err := s.Refresh(); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.Refresh())
 				synctest.Wait()
 			}
 			refreshed[clock.Now().Sub(begun)] = true
@@ -253,8 +243,7 @@ func TestMissingEntryIsNamed(t *testing.T) {
 			"settings: cannot read the secret /nowhere: api error ResourceNotFoundException", ""},
 		"no name": {&store{}, "", "settings: SECRETS is missing: JWT_SECRET_NAME names an entry of it", ""},
 	} {
-		_, err := load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET",
-			Name: "jwt-secret"})
+		_, err := load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET", Name: "jwt-secret"})
 		if err == nil || !strings.HasPrefix(err.Error(), "settings: ") || !strings.Contains(err.Error(), c.want) ||
 			c.hide != "" && strings.Contains(err.Error(), c.hide) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

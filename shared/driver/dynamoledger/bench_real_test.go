@@ -19,6 +19,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -32,9 +33,7 @@ const (
 func BenchmarkPlace(b *testing.B) {
 	cfg, prefix := dynamotest.Config(b, nil), dynamotest.Prefix()
 	rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: prefix})
-	if err := rows.CreateTables(ctx); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, rows.CreateTables(ctx))
 	b.Cleanup(func() { dynamotest.Drop(b, prefix) })
 	l := ledger.New(rows)
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
@@ -52,14 +51,10 @@ func BenchmarkPlace(b *testing.B) {
 			PayBy: begun.Add(seckill.DefaultHold)}
 	}
 	first := order()
-	if err := l.Place(ctx, first, 1); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, l.Place(ctx, first, 1))
 	stored, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + ledger.TableOrders),
 		Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: first.ID}}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	var placed, bare time.Duration
 	for b.Loop() {
 		orders := make([]seckill.Order, benchWorkers*benchOrders)

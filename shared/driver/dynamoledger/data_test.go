@@ -14,6 +14,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -56,8 +57,7 @@ v: 1
 // TestDataPageListsWhatAnItemsRowsHave compares attributes in docs/DATA.md with what Put writes; -update writes them.
 func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
-		End:   begun.Add(1),
-		Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun, NetworksErased: begun,
+		End: begun.Add(1), Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun, NetworksErased: begun,
 		Checks: seckill.ChecksStrict, Variant: seckill.Variant{Family: "7", LimitSpans: true,
 			Options: seckill.Options{{Name: "a", Value: "b"}}}}, &seckill.Description{Covers: []string{"/c.jpg"}})
 	const file = "../../../docs/DATA.md"
@@ -76,17 +76,12 @@ func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 		for attr := range rows[table] {
 			t.Errorf("%s: %s is written, and nothing says what it means", table, attr)
 		}
-		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(os.ReadFile(file))
 		open, end := "<!-- generated: rows of "+table+", by make generate -->\n", "<!-- end: rows of "+table+" -->"
 		before, rest, _ := strings.Cut(string(page), open)
 		got, after, found := strings.Cut(rest, end)
 		if *update && found {
-			if err := os.WriteFile(file, []byte(before+open+want+end+after), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, []byte(before+open+want+end+after), 0o600))
 		} else if got != want {
 			t.Errorf("%s (make generate):\n%s", file, cmp.Diff(want, got))
 		}
@@ -98,22 +93,16 @@ func TestAVariantsRowHasAVersionThatOlderReleasesDoNotRead(t *testing.T) {
 	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
 		End: begun.Add(1), Stock: 1, Limit: 1, Buckets: 16, Version: 1}
 	version := func() any { return putRows(t, it, nil)[dynamoledger.TableItems]["v"]["N"] }
-	if v := version(); v != "1" {
-		t.Errorf("an item alone has version %v, want 1", v)
-	}
+	must.Equal(t, "1", version(), "an item alone has version")
 	it.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "a", Value: "b"}}}
-	if v := version(); v != "2" {
-		t.Errorf("a variant has version %v, want 2", v)
-	}
+	must.Equal(t, "2", version(), "a variant has version")
 }
 
 // putRows returns what a Put sends, by table: attributes with types and values.
 func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]map[string]map[string]any {
 	t.Helper()
 	w := &wire{script: times(1, answer(200, `{}`))}
-	if err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Put(ctx, it, d); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Put(ctx, it, d))
 	var sent struct {
 		TransactItems []struct {
 			Put struct {
@@ -122,9 +111,7 @@ func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]m
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(w.requests[0].Body), &sent); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(w.requests[0].Body), &sent))
 	out := map[string]map[string]map[string]any{}
 	for _, write := range sent.TransactItems {
 		out[write.Put.TableName] = write.Put.Item
@@ -187,17 +174,13 @@ func TestTheLargestAdditionFitsAnExpression(t *testing.T) {
 	}
 	w := &wire{script: times(1, answer(200, `{}`))}
 	l := ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{}))
-	if err := l.AddCounts(ctx, seckill.Counts{Item: "1"}, a); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.AddCounts(ctx, seckill.Counts{Item: "1"}, a))
 	var sent struct {
 		TransactItems []struct {
 			Update struct{ UpdateExpression string }
 		}
 	}
-	if err := json.Unmarshal([]byte(w.requests[0].Body), &sent); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(w.requests[0].Body), &sent))
 	n := len(sent.TransactItems[0].Update.UpdateExpression)
 	if t.Logf("%d bytes", n); n < 2000 || n > 4<<10 {
 		t.Errorf("an expression of %d bytes, want at most 4 KB", n)

@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -63,9 +62,7 @@ func readRows(t *testing.T, l *ledger.Ledger, o seckill.Order) (r rowsOf) {
 	t.Helper()
 	ok := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	got, err := l.Order(ctx, o.ID)
 	ok(err)
@@ -92,9 +89,7 @@ func readRows(t *testing.T, l *ledger.Ledger, o seckill.Order) (r rowsOf) {
 func TestFaultsOnAServer(t *testing.T) {
 	prefix := dynamotest.Prefix()
 	clean := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix})
-	if err := clean.CreateTables(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, clean.CreateTables(ctx))
 	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
 	l := ledger.New(clean)
 	orders := 0
@@ -113,15 +108,11 @@ func TestFaultsOnAServer(t *testing.T) {
 					if op.name == "Place" && time.Since(started) > seckill.PlaceTimeout/2 && play < maxPlays {
 						continue
 					}
-					if got := (result{op.outcome(err), w.calls(), c.want.commits}); got != c.want {
-						t.Errorf("got %+v, want %+v; error %v", got, c.want, err)
-					}
+					must.Equal(t, c.want, (result{op.outcome(err), w.calls(), c.want.commits}))
 					if err := op.run(l, o); err != nil && !errors.Is(err, op.before) {
 						t.Errorf("repeated: %v", err)
 					}
-					if diff := cmp.Diff(want, readRows(t, l, o)); diff != "" {
-						t.Errorf("rows: got (+), want (-):\n%s", diff)
-					}
+					must.Equal(t, want, readRows(t, l, o), "rows")
 					return
 				}
 			})
@@ -136,17 +127,13 @@ func prepare(t *testing.T, l *ledger.Ledger, op operation, o seckill.Order) rows
 		Units: []seckill.UnitRow{{Unit: 1, Order: o.ID, User: "7"}, {Unit: 2, Order: o.ID, User: "7"}},
 		Quota: seckill.Quota{Units: 2, Orders: map[string]int{o.ID: 2}, Newest: o.ID}}
 	if op.name != "Place" {
-		if err := l.Place(ctx, o, 5); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.Place(ctx, o, 5))
 	}
 	switch op.name {
 	case "RecordPayment":
 		want.State, want.Paid = seckill.Paid, 1
 	case "GiveBack":
-		if err := l.BeginClosing(ctx, o, o.CloseTo, begun, "c"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.BeginClosing(ctx, o, o.CloseTo, begun, "c"))
 		want = rowsOf{State: seckill.Expired, Quota: seckill.Quota{Newest: o.ID}, Returns: o.Units}
 	}
 	return want

@@ -10,12 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/google/go-cmp/cmp"
 )
 
 func returnKey(order string) ledger.Key {
@@ -283,17 +284,14 @@ func TestAnItemThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 func TestAPutOfAnItemWhoseAnswerIsLostIsNotAnothers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
-			End:   begun.Add(time.Hour),
-			Stock: 1, Limit: 1, Buckets: 16, Version: 1}
+			End: begun.Add(time.Hour), Stock: 1, Limit: 1, Buckets: 16, Version: 1}
 		w := &wire{server: &store{tokens: map[string]string{}, written: map[string]bool{}}, script: times(1, lost)}
 		items := dynamoledger.New(w.config(), dynamoledger.Options{}).Items()
 		if err := items.Put(context.Background(), it, &seckill.Description{}); err != nil {
 			t.Errorf("put: %v", err)
 		}
-		if err := items.Put(context.Background(), it, &seckill.Description{}); !errors.Is(err,
-			seckill.ErrStateChanged) {
-			t.Errorf("the same version again: got %v, want %v", err, seckill.ErrStateChanged)
-		}
+		must.Is(t, seckill.ErrStateChanged, items.Put(context.Background(), it, &seckill.Description{}),
+			"the same version again")
 	})
 }
 
@@ -329,9 +327,7 @@ func TestAnUpdateAlone(t *testing.T) {
 		}
 		if c.canceled {
 			want := []ledger.Reason{{Code: ledger.ReasonCondition, Old: ledger.Row{"n": int64(5)}}}
-			if diff := cmp.Diff(want, canceled.Reasons); diff != "" {
-				t.Errorf("%s: got (+), want (-):\n%s", name, diff)
-			}
+			must.Equal(t, want, canceled.Reasons, name)
 		}
 		if w.calls() != 1 || !strings.Contains(w.requests[0].Body, `"UpdateExpression"`) {
 			t.Errorf("%s: %d calls, %s", name, w.calls(), w.requests[0].Body)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // sent is a call on a row, or on a partition, as it is sent.
@@ -28,13 +29,9 @@ type sent struct {
 func heard(t *testing.T, response string, call func(*dynamoledger.Rows) error) *sent {
 	t.Helper()
 	w := &wire{script: times(1, answer(200, response))}
-	if err := call(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: "x-"})); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, call(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: "x-"})))
 	var in sent
-	if err := json.Unmarshal([]byte(w.requests[0].Body), &in); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(w.requests[0].Body), &in))
 	for _, item := range in.TransactItems {
 		for _, write := range item {
 			return write
@@ -46,10 +43,7 @@ func heard(t *testing.T, response string, call func(*dynamoledger.Rows) error) *
 // sharedBy returns which table of DynamoDB has the rows of several, by docs/DATA.md.
 func sharedBy(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/DATA.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/DATA.md"))
 	_, section, _ := strings.Cut(string(page), "\n## On DynamoDB\n")
 	text := strings.Join(strings.Fields(section), " ")
 	out := map[string]string{}
@@ -159,12 +153,8 @@ func TestASharedIndexIsReadPageByPage(t *testing.T) {
 		t.Errorf("asked %+v", in)
 	}
 	var want map[string]map[string]string
-	if err := json.Unmarshal([]byte(last), &want); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, heard(t, page, read).ExclusiveStartKey); diff != "" {
-		t.Errorf("the second page begins elsewhere: %s", diff)
-	}
+	must.OK(t, json.Unmarshal([]byte(last), &want))
+	must.Equal(t, want, heard(t, page, read).ExclusiveStartKey, "the second page begins elsewhere")
 }
 
 // TestExpressionsNameSharedKeys: an expression about a key names it as the shared table has it.

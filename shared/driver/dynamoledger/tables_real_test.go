@@ -91,8 +91,7 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 			cfg, prefix := dynamotest.Config(t, nil), dynamotest.Prefix()
 			client := dynamodb.NewFromConfig(cfg)
 			in := &dynamodb.CreateTableInput{TableName: aws.String(prefix + c.table),
-				BillingMode: types.BillingModePayPerRequest,
-				KeySchema:   c.key, GlobalSecondaryIndexes: c.indexes}
+				BillingMode: types.BillingModePayPerRequest, KeySchema: c.key, GlobalSecondaryIndexes: c.indexes}
 			seen := map[string]bool{}
 			all := c.key
 			for _, x := range c.indexes {

@@ -136,10 +136,8 @@ func done500(server http.RoundTripper, r *http.Request) (*http.Response, error) 
 func answer(status int, body string) fault {
 	return func(_ http.RoundTripper, r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Status: http.StatusText(status), ProtoMajor: 1, ProtoMinor: 1,
-			Request:       r,
-			Header:        http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-			Body:          io.NopCloser(strings.NewReader(body)),
-			ContentLength: int64(len(body))}, nil
+			Request: r, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+			Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}, nil
 	}
 }
 

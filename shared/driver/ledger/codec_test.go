@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -121,17 +122,10 @@ func TestRowsStayAsTheyAre(t *testing.T) {
 	const file = "testdata/rows.txt"
 	got := stored()
 	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(got), 0o600))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("rows (+) are not as in %s (-):\n%s", file, diff)
-	}
+	want := must.Get(os.ReadFile(file))
+	must.Equal(t, string(want), got, "rows are not as in", file)
 }
 
 // TestEveryFieldIsRead reads a row with every attribute: all that later writes add, and all that belongs to another
@@ -177,12 +171,8 @@ func read[T any](t *testing.T, c *codec[T], but ...string) {
 // has it.
 func TestGivenIsErased(t *testing.T) {
 	given, erased := &codec[seckill.Given]{table: TableOrders}, orderCodec.named(placed|personal)
-	if diff := cmp.Diff(reflect.TypeFor[seckill.Given]().NumField(), len(erased)); diff != "" {
-		t.Errorf("Given has a field that is not erased: %s", diff)
-	}
-	if diff := cmp.Diff(given.named(0), erased); diff != "" {
-		t.Errorf("of Given (-) is erased (+):\n%s", diff)
-	}
+	must.Equal(t, reflect.TypeFor[seckill.Given]().NumField(), len(erased), "Given has a field that is not erased")
+	must.Equal(t, given.named(0), erased, "Given is erased")
 }
 
 func TestUnknownTagsAreRefused(t *testing.T) {
@@ -223,9 +213,7 @@ func BenchmarkOrder(b *testing.B) {
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := decodeOrder(row); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(decodeOrder(row))
 		}
 	})
 }

@@ -1,12 +1,12 @@
 package ledger_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -20,9 +20,7 @@ func TestCountsStayBelow100KB(t *testing.T) {
 		a := seckill.Addition{At: start, Total: most,
 			Orders:  []seckill.CountedOrder{{Order: fmt.Sprint(n), Sequence: 1}},
 			Minutes: []seckill.MinuteCount{{Minute: start.Add(time.Duration(n) * time.Minute), Count: most}}}
-		if err := l.AddCounts(ctx, c, a); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.AddCounts(ctx, c, a))
 		c.Since = start
 	}
 	size := 0
@@ -32,9 +30,7 @@ func TestCountsStayBelow100KB(t *testing.T) {
 	if t.Logf("%d bytes", size); size >= 100<<10 {
 		t.Errorf("a row of counts can have %d bytes, want less than 100 KB", size)
 	}
-	if c, err := l.Counts(ctx, "1"); err != nil || len(c.Minutes) != seckill.MaxCountMinutes {
-		t.Errorf("%d minutes, %v", len(c.Minutes), err)
-	}
+	must.Equal(t, seckill.MaxCountMinutes, len(must.Get(l.Counts(ctx, "1")).Minutes), "minutes")
 }
 
 // TestCountsThatCannotBeRead checks that a value of another type makes the row unreadable.
@@ -46,17 +42,11 @@ func TestCountsThatCannotBeRead(t *testing.T) {
 		"a minute of texts": {"v": ledger.Version, "since": int64(1), "p29715840": []string{"3"}},
 	} {
 		rows := newRows()
-		if err := rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableCounts, PK: "1"},
+		must.OK(t, rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableCounts, PK: "1"},
 			Op: ledger.OpPut, Row: row}, {Key: ledger.Key{Table: ledger.TableCounted, PK: "a"}, Op: ledger.OpPut,
-			Row: ledger.Row{"v": ledger.Version, "sequence": "1", "since": int64(1)}}}); err != nil {
-			t.Fatal(err)
-		}
+			Row: ledger.Row{"v": ledger.Version, "sequence": "1", "since": int64(1)}}}))
 		l := ledger.New(rows)
-		if _, err := l.Counts(ctx, "1"); !errors.Is(err, seckill.ErrUnreadable) {
-			t.Errorf("%s: got error %v", what, err)
-		}
-		if _, err := l.Counted(ctx, []string{"a"}); !errors.Is(err, seckill.ErrUnreadable) {
-			t.Errorf("a mark of another type: got error %v", err)
-		}
+		must.Is(t, seckill.ErrUnreadable, must.Err(l.Counts(ctx, "1")), what)
+		must.Is(t, seckill.ErrUnreadable, must.Err(l.Counted(ctx, []string{"a"})), "a mark of another type: got")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -22,10 +23,7 @@ var tableRow = regexp.MustCompile(`(?m)^\| *(.*?) *\|$`)
 // dataSection returns what follows a heading of docs/DATA.md.
 func dataSection(t *testing.T, heading string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/DATA.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/DATA.md"))
 	_, section, found := strings.Cut(string(page), "\n"+heading+"\n")
 	if !found {
 		t.Fatalf("docs/DATA.md has no heading %q", heading)
@@ -76,10 +74,7 @@ func TestDataPageListsTheSchema(t *testing.T) {
 func holdBlock(t *testing.T, name, want string) {
 	t.Helper()
 	const file = "../../../docs/DATA.md"
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(file))
 	open, end := "<!-- generated: "+name+", by make generate -->\n", "<!-- end: "+name+" -->"
 	before, rest, opened := strings.Cut(string(page), open)
 	got, after, ended := strings.Cut(rest, end)
@@ -87,9 +82,7 @@ func holdBlock(t *testing.T, name, want string) {
 		t.Fatalf("%s has no place for %s", file, name)
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(before+open+want+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(before+open+want+end+after), 0o600))
 	} else if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s and ledger.Schema differ (make generate):\n%s", file, diff)
 	}
@@ -97,11 +90,9 @@ func holdBlock(t *testing.T, name, want string) {
 
 // reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditOn", "BlocksOn",
-	"Counted", "Counts", "DueOrders",
-	"FulfilDue", "ListActivities", "ListBlocks", "Live",
+	"Counted", "Counts", "DueOrders", "FulfilDue", "ListActivities", "ListBlocks", "Live",
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
-	"Questions", "Quota", "Quotas",
-	"RangeBlocks", "Reconciliations",
+	"Questions", "Quota", "Quotas", "RangeBlocks", "Reconciliations",
 	"RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Stored",
 	"Units", "UserBlocks", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}
 

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -34,8 +35,7 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 	}
 	collide := func(l seckill.Ledger) error {
 		o := seckill.Order{ID: "d", Item: "1", User: "8", Count: 1, Units: []int{3}, Buckets: 1, Created: start,
-			Placed: start,
-			PayBy:  start}
+			Placed: start, PayBy: start}
 		return l.Place(ctx, o, 9)
 	}
 	b := ledger.Key{Table: ledger.TableOrders, PK: "b"}
@@ -90,16 +90,12 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 			if err := c.read(l); err != nil && !strings.Contains(err.Error(), "belongs to") {
 				t.Fatalf("before it was spoilt: %v", err)
 			}
-			if err := rows.Transact(ctx, []ledger.Write{w}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, rows.Transact(ctx, []ledger.Write{w}))
 			err := c.read(l)
 			if err == nil || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("got error %v, want one with %q", err, c.reason)
 			}
-			if !errors.Is(err, seckill.ErrUnreadable) {
-				t.Errorf("%v is no ErrUnreadable", err)
-			}
+			must.Is(t, seckill.ErrUnreadable, err, "is no ErrUnreadable")
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error shows an address: %v", err)
 			}
@@ -144,9 +140,7 @@ func TestAnOrderComesBackAsItWasWritten(t *testing.T) {
 			o.ListPrice = seckill.Fen(rapid.Int64Range(0, int64(seckill.MaxFen)).Draw(t, "list price"))
 		}
 		l := ledger.New(newRows())
-		if err := l.Place(ctx, o, seckill.MaxLimit); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.Place(ctx, o, seckill.MaxLimit))
 		got, err := l.Order(ctx, o.ID)
 		if diff := cmp.Diff(o, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" || err != nil {
 			t.Fatalf("error %v, got (+), want (-):\n%s", err, diff)
@@ -159,11 +153,8 @@ func TestABucketOfManyPagesIsReadWhole(t *testing.T) {
 	for _, n := range []int{999, 1000, 1001, 2500} {
 		for ; rows < n; rows++ {
 			o := seckill.Order{ID: fmt.Sprint("o", rows), Item: "1", User: fmt.Sprint(rows), Count: 1,
-				Units:   []int{rows + 1},
-				Buckets: 1, Created: start, Placed: start, PayBy: start}
-			if err := l.Place(ctx, o, 1); err != nil {
-				t.Fatal(err)
-			}
+				Units: []int{rows + 1}, Buckets: 1, Created: start, Placed: start, PayBy: start}
+			must.OK(t, l.Place(ctx, o, 1))
 		}
 		got, err := l.Units(ctx, "1", 0)
 		if err != nil || len(got) != n {

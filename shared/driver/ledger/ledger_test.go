@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -26,11 +27,9 @@ func newRows() *memory.Rows { return memory.NewRows(memory.RowsOptions{Clock: me
 func order(id string, units ...int) seckill.Order {
 	o := seckill.Order{ID: id, Item: "1", User: "7", Count: len(units), Units: units, Price: 100,
 		Amount: seckill.Fen(100 * len(units)), Given: seckill.Given{Address: "secret street", Name: "Lei",
-			Network: netip.MustParseAddr("2001:db8::7")},
-		Title: "t", Buckets: 1,
+			Network: netip.MustParseAddr("2001:db8::7")}, Title: "t", Buckets: 1,
 		ListPrice: 120, Cover: "/c.jpg", ItemVersion: 1, Options: seckill.Options{{Name: "a", Value: "b"}},
-		CloseTo: seckill.Expired,
-		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
+		CloseTo: seckill.Expired, Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
 	if id == "a" {
 		o.Span = "70"
 	}
@@ -230,9 +229,7 @@ var lifeSteps = []struct {
 	{"EraseAddress", "Transact 1", func(l seckill.Ledger) error {
 		return l.EraseAddress(ctx, "a", seckill.Expired, start)
 	}},
-	{"EraseNetwork", "Transact 1", func(l seckill.Ledger) error {
-		return l.EraseNetwork(ctx, "a", seckill.Expired)
-	}},
+	{"EraseNetwork", "Transact 1", func(l seckill.Ledger) error { return l.EraseNetwork(ctx, "a", seckill.Expired) }},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
 	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error {
@@ -380,16 +377,12 @@ func TestAFaultOfRowsIsAFault(t *testing.T) {
 		l := ledger.New(broken{})
 		for _, step := range lifeSteps {
 			began := time.Now()
-			if err := step.run(l); !errors.Is(err, errFault) {
-				t.Errorf("%s: got error %v, want %v", step.name, err, errFault)
-			}
+			must.Is(t, errFault, step.run(l), step.name)
 			want := time.Duration(0)
 			if step.name == "Place" {
 				want = seckill.PlaceTimeout
 			}
-			if took := time.Since(began); took != want {
-				t.Errorf("%s: gave up after %v, want %v", step.name, took, want)
-			}
+			must.Equal(t, want, time.Since(began), step.name, "gave up after")
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -58,12 +59,8 @@ func BenchmarkRealReserve(b *testing.B) {
 	stock, ctx := redisstock.New(r), context.Background()
 	fresh := func() {
 		s.Do(b, "FLUSHALL")
-		if err := stock.BuildStart(ctx, start, it.ID, "t"); err != nil {
-			b.Fatal(err)
-		}
-		if err := stock.Install(ctx, it, "t", 0, 0, 0); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, stock.BuildStart(ctx, start, it.ID, "t"))
+		must.OK(b, stock.Install(ctx, it, "t", 0, 0, 0))
 		if res, err := redisstock.New(last).Reserve(ctx, start, request("x"), true, time.Second); err != nil ||
 			res.Code != seckill.Reserved {
 			b.Fatal(res, err)
@@ -95,8 +92,7 @@ func BenchmarkRealReserve(b *testing.B) {
 		host, port, _ := net.SplitHostPort(s.Addr)
 		const random = "__rand_int__" // redis-benchmark replaces it by twelve digits
 		args := []string{"-h", host, "-p", port, "-c", strconv.Itoa(benchConnections), "-n", strconv.Itoa(benchCalls),
-			"-r", "2000000000", "--csv",
-			"EVALSHA", last.script.SHA, strconv.Itoa(len(last.keys))}
+			"-r", "2000000000", "--csv", "EVALSHA", last.script.SHA, strconv.Itoa(len(last.keys))}
 		args = append(args, last.keys...)
 		for i, a := range last.args {
 			switch i {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/redisconn"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
@@ -19,10 +20,7 @@ func TestLook(t *testing.T) {
 	for _, cluster := range []bool{false, true} {
 		f := redistest.NewFake(t, memory.NewRedis())
 		f.Owner(f.Addr)
-		r, err := redisconn.New(redisconn.Options{Addrs: []string{f.Addr}, Cluster: cluster})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(redisconn.New(redisconn.Options{Addrs: []string{f.Addr}, Cluster: cluster}))
 		t.Cleanup(func() { _ = r.Close() })
 
 		f.SetInfo("")
@@ -50,9 +48,7 @@ func TestLookAtNothing(t *testing.T) {
 	for _, cluster := range []bool{false, true} {
 		r, err := redisconn.New(redisconn.Options{Addrs: []string{"127.0.0.1:1"}, Cluster: cluster,
 			Timeout: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() { _ = r.Close() })
 		if n := r.Look(t.Context()); len(n) != 1 || !strings.Contains(n[0].Fault, "refused") {
 			t.Errorf("cluster %t: %+v, want one fault", cluster, n)

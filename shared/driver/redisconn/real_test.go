@@ -26,16 +26,14 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/drivertest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func open(t testing.TB, o Options, c *tls.Config) *Runner {
 	t.Helper()
-	r, err := newRunner(o, c, plainDial)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(newRunner(o, c, plainDial))
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -130,9 +128,7 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 	plain := redistest.Start(t) // finds a free port and releases it
 	plain.Kill()
 	_, port, err := net.SplitHostPort(plain.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	redistest.Start(t, "--port", "0", "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert.pem"),
 		"--tls-key-file",
 		filepath.Join(dir, "key.pem"), "--tls-auth-clients", "no", "--user", "shop", "on", "+@all", "~*", ">secret",
@@ -184,29 +180,17 @@ func killed(t *testing.T, o Options, c *tls.Config) {
 // certificate writes a self-signed certificate for 127.0.0.1 into dir.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "redis"},
 		NotBefore: time.Now().Add(-time.Hour),
 		NotAfter:  time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
-		BasicConstraintsValid: true,
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))
+	keyDER := must.Get(x509.MarshalPKCS8PrivateKey(key))
 	pool := x509.NewCertPool()
 	for name, b := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der},
 		"key.pem": {Type: "PRIVATE KEY", Bytes: keyDER}} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600))
 	}
 	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 	return pool
@@ -223,42 +207,33 @@ func TestRealOutages(t *testing.T) {
 		{"killed", func(_ *testing.T, s *redistest.Server) {
 			s.Kill()
 		}, func(t *testing.T, s *redistest.Server) { s.Run(t) }, "refused"},
-		{"silent",
-			func(t *testing.T, s *redistest.Server) { check(t, s.Pause()) },
+		{"silent", func(t *testing.T, s *redistest.Server) { check(t, s.Pause()) },
 			func(t *testing.T, s *redistest.Server) { check(t, s.Resume()) }, ""},
-		{"read-only",
-			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "127.0.0.1", "1") },
+		{"read-only", func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "127.0.0.1", "1") },
 			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "NO", "ONE") }, "READONLY"},
-		{"read-only, without stale data",
-			func(t *testing.T, s *redistest.Server) {
-				s.Do(t, "CONFIG", "SET", "replica-serve-stale-data", "no")
-				s.Do(t, "REPLICAOF", "127.0.0.1", "1")
-			},
-			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "NO", "ONE") }, "MASTERDOWN"},
-		{"full",
-			func(t *testing.T, s *redistest.Server) { s.Do(t, "CONFIG", "SET", "maxmemory", "1") },
+		{"read-only, without stale data", func(t *testing.T, s *redistest.Server) {
+			s.Do(t, "CONFIG", "SET", "replica-serve-stale-data", "no")
+			s.Do(t, "REPLICAOF", "127.0.0.1", "1")
+		}, func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "NO", "ONE") }, "MASTERDOWN"},
+		{"full", func(t *testing.T, s *redistest.Server) { s.Do(t, "CONFIG", "SET", "maxmemory", "1") },
 			func(t *testing.T, s *redistest.Server) { s.Do(t, "CONFIG", "SET", "maxmemory", "0") }, "OOM"},
-		{"password set",
-			func(t *testing.T, s *redistest.Server) {
-				s.Do(t, "CONFIG", "SET", "requirepass", "x")
-				// Force a reconnection, as after a failover: open connections keep working.
-				c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
-				defer c.Close()
-				check(t, c.Do(context.Background(), "CLIENT", "KILL", "TYPE", "normal").Err())
-			},
-			func(t *testing.T, s *redistest.Server) {
-				c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
-				defer c.Close()
-				check(t, c.Do(context.Background(), "CONFIG", "SET", "requirepass", "").Err())
-			}, "NOAUTH"},
+		{"password set", func(t *testing.T, s *redistest.Server) {
+			s.Do(t, "CONFIG", "SET", "requirepass", "x")
+			// Force a reconnection, as after a failover: open connections keep working.
+			c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
+			defer c.Close()
+			check(t, c.Do(context.Background(), "CLIENT", "KILL", "TYPE", "normal").Err())
+		}, func(t *testing.T, s *redistest.Server) {
+			c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
+			defer c.Close()
+			check(t, c.Do(context.Background(), "CONFIG", "SET", "requirepass", "").Err())
+		}, "NOAUTH"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := redistest.Start(t)
 			r := open(t, Options{Addrs: []string{s.Addr}}, nil)
 			ctx := context.Background()
-			if _, err := r.Run(ctx, add, keys, []string{"1"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(r.Run(ctx, add, keys, []string{"1"}))
 			c.hurt(t, s)
 			for range 3 {
 				soon(t, c.name, func() {
@@ -276,9 +251,7 @@ func TestRealOutages(t *testing.T) {
 
 func check(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // TestRealLoading checks that a server answers LOADING while it reads its file, and runs scripts after it.
@@ -287,9 +260,7 @@ func TestRealLoading(t *testing.T) {
 	fill := redisstock.NewScript("fill",
 		"for i = 1, 3000 do redis.call('HSET', KEYS[1] .. i, 'f', string.rep('x', 100)) end")
 	ctx, o := context.Background(), Options{Addrs: []string{s.Addr}, Timeout: patience}
-	if _, err := open(t, o, nil).Run(ctx, fill, keys, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(open(t, o, nil).Run(ctx, fill, keys, nil))
 	s.Do(t, "SAVE")
 	s.Kill()
 	s.Run(t)
@@ -318,9 +289,7 @@ func TestRealClusterNodeLost(t *testing.T) {
 		key[slot*3/16384] = []string{k}
 	}
 	for _, k := range key {
-		if _, err := r.Run(ctx, add, k, []string{"1"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Run(ctx, add, k, []string{"1"}))
 	}
 	lost := nodes[2].Do(t, "CLUSTER", "MYID")
 	nodes[2].Kill()

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
 )
@@ -33,10 +34,7 @@ func plainDial(ctx context.Context, network, addr string) (net.Conn, error) {
 func connect(t testing.TB, o Options) (*Runner, *redistest.Faults) {
 	t.Helper()
 	f := redistest.NewFaults(plainDial)
-	r, err := newRunner(o, nil, f.Dial)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(newRunner(o, nil, f.Dial))
 	t.Cleanup(func() { r.Close() })
 	return r, f
 }
@@ -50,10 +48,7 @@ var (
 // counted returns how often add has taken effect.
 func counted(t testing.TB, m *memory.Redis) string {
 	t.Helper()
-	v, err := m.Run(context.Background(), count, keys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(m.Run(context.Background(), count, keys, nil))
 	s, _ := v.(string)
 	return s
 }
@@ -86,17 +81,17 @@ func TestOptions(t *testing.T) {
 func TestReplies(t *testing.T) {
 	r, _ := connect(t, Options{Addrs: []string{redistest.NewFake(t, memory.NewRedis()).Addr}, Timeout: patience})
 	for source, want := range map[string]any{
-		"return 'a|\\0\\255b'":              "a|\x00\xffb",
-		"return ''":                         "",
-		"return 3.9":                        int64(3),
-		"return -9007199254740991":          int64(-9007199254740991),
-		"return false":                      nil,
-		"return true":                       int64(1),
-		"return {}":                         []any{},
-		"return {'a', 1, {false, 'b'}}":     []any{"a", int64(1), []any{nil, "b"}},
-		"return redis.status_reply('FINE')": "FINE",
-		"return ARGV[1] .. KEYS[1]":         "x{1}:item",
-		"return redis.error_reply('OWN of the script')":   errors.New("OWN of the script"),
+		"return 'a|\\0\\255b'":               "a|\x00\xffb",
+		"return ''":                          "",
+		"return 3.9":                         int64(3),
+		"return -9007199254740991":           int64(-9007199254740991),
+		"return false":                       nil,
+		"return true":                        int64(1),
+		"return {}":                          []any{},
+		"return {'a', 1, {false, 'b'}}":      []any{"a", int64(1), []any{nil, "b"}},
+		"return {ok = 'FINE'}":               "FINE",
+		"return ARGV[1] .. KEYS[1]":          "x{1}:item",
+		"return {err = 'OWN of the script'}": errors.New("OWN of the script"),
 		"return redis.call('HGET', KEYS[1], 'n', 'more')": errors.New("ERR wrong number"),
 	} {
 		got, err := r.Run(context.Background(), redisstock.NewScript("s", source), keys, []string{"x"})
@@ -128,9 +123,7 @@ func TestScriptIsSentOnceByName(t *testing.T) {
 	r, _ := connect(t, Options{Addrs: []string{s.Addr}, Timeout: patience})
 	run := func() {
 		t.Helper()
-		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Run(context.Background(), add, keys, []string{"1"}))
 	}
 	run()
 	run()
@@ -179,9 +172,7 @@ func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault)
 	r, f := connect(t, o)
 	ctx := context.Background()
 	for range 2 { // the second one by EVALSHA alone
-		if _, err := r.Run(ctx, add, keys, []string{"0"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Run(ctx, add, keys, []string{"0"}))
 	}
 	before := f.Calls()
 	f.Arm(fault)
@@ -189,9 +180,7 @@ func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault)
 	if err == nil || f.Armed() {
 		t.Fatalf("answered %v, %v; want an error", v, err)
 	}
-	if n := f.Calls() - before; n != 1 {
-		t.Errorf("written %d times", n)
-	}
+	must.Equal(t, 1, f.Calls()-before, "written", "times")
 	var hidden *final
 	if errors.As(err, &hidden) || fault.Answer != "" && err.Error() != fault.Answer {
 		t.Errorf("error %q, want the server's own", err)
@@ -200,9 +189,7 @@ func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault)
 	if !fault.Lost && !fault.Late {
 		want = "1"
 	}
-	if got := counted(t, m); got != want {
-		t.Errorf("effect %s, want %s", got, want)
-	}
+	must.Equal(t, want, counted(t, m), "effect")
 	if v, err := r.Run(ctx, count, keys, nil); err != nil || v != want {
 		t.Errorf("the next call: %v, %v; want %s", v, err, want)
 	}
@@ -266,9 +253,7 @@ func TestRedirects(t *testing.T) {
 			if !fault.Lost && !fault.Late {
 				want = string(before[0] + 1) // single digits
 			}
-			if got := counted(t, m); got != want {
-				t.Errorf("%s, then %s: effect %s, want %s", kind, fault.Name, got, want)
-			}
+			must.Equal(t, want, counted(t, m), kind, "then", fault.Name, "effect")
 		}
 
 		single, _ := connect(t, Options{Addrs: []string{a.Addr}, Timeout: patience})
@@ -338,9 +323,7 @@ func TestDefaultTimeout(t *testing.T) {
 						mu.Unlock()
 						return d(ctx, network, addr)
 					})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				defer r.Close()
 				soon(t, name, func() {
 					var wg sync.WaitGroup
@@ -404,15 +387,10 @@ func recovered(t testing.TB, r *Runner) {
 // TestServerRestarts checks that connections which the server closed while idle are detected before a script is sent.
 func TestServerRestarts(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
-	r, err := New(Options{Addrs: []string{s.Addr}, Timeout: patience})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(Options{Addrs: []string{s.Addr}, Timeout: patience}))
 	defer r.Close()
 	for range 3 {
-		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Run(context.Background(), add, keys, []string{"1"}))
 		s.Drop()
 		for end := time.Now().Add(patience); s.Connections() > 0; {
 			if time.Now().After(end) {
@@ -427,10 +405,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
 	before := goleak.IgnoreCurrent()
 	for mode, o := range modes(s) {
-		r, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(o))
 		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
 			t.Errorf("%s: %v", mode, err)
 		}

@@ -55,8 +55,7 @@ const (
 )
 
 var opNames = [ops]string{"Reserve", "Confirm", "Redraw", "Return", "Due", "Assert", "Level", "Queued", "DriftBegin",
-	"DriftEnd", "Scan",
-	"Correct", "Users", "CorrectUser", "BuildStart", "BuildUnits", "BuildGaps", "Install", "Remove"}
+	"DriftEnd", "Scan", "Correct", "Users", "CorrectUser", "BuildStart", "BuildUnits", "BuildGaps", "Install", "Remove"}
 
 // weights says how often each step occurs: mostly purchases and confirms, and builds and losses rarely enough that a
 // sale develops.
@@ -80,8 +79,7 @@ type Step struct {
 
 func (s Step) String() string {
 	return fmt.Sprintf("%s order=%d user=%d other=%d count=%d unit=%d units=%v at=%s flag=%t", opNames[s.op], s.order,
-		s.user, s.other, s.count, s.unit,
-		s.units, s.at, s.flag)
+		s.user, s.other, s.count, s.unit, s.units, s.at, s.flag)
 }
 
 // History returns the history of a seed. Most begin with an installed item.
@@ -207,8 +205,7 @@ func (p *player) step(s Step) {
 		Given: seckill.Given{Address: "杭州|西湖\"1号\\" + strings.Repeat("é", s.count) + strings.Repeat("乙", s.other%2)},
 		Trace: "t"}}
 	it := seckill.Item{ID: item, Price: 8888, Start: start, End: start.Add(time.Hour), Stock: max(s.unit, 1),
-		Limit: s.count, Buckets: 2,
-		Version: int64(s.user), Stopped: s.flag && s.other == 0}
+		Limit: s.count, Buckets: 2, Version: int64(s.user), Stopped: s.flag && s.other == 0}
 	switch s.op {
 	case opReserve:
 		_, _ = p.stock.Reserve(p.ctx, now, r.Request, s.flag, 30*time.Second)

@@ -2,7 +2,6 @@ package s3pictures_test
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,12 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-
 	"github.com/your-org/seckill/shared/driver/s3pictures"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
 // TestBucket: two signed requests of the bucket's own keys, a try more when S3 is too busy, and no picture where S3
@@ -54,9 +54,7 @@ func TestBucket(t *testing.T) {
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}, "shop-pictures",
 		memory.NewClock(time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)), slog.New(slog.NewTextHandler(&log, nil)))
 	p := seckill.Picture{Name: strings.Repeat("a", 32) + ".png", Data: []byte("\x89PNG")}
-	if _, err := b.Get(t.Context(), p.Name); !errors.Is(err, seckill.ErrNoPicture) {
-		t.Errorf("before: %v", err)
-	}
+	must.Is(t, seckill.ErrNoPicture, must.Err(b.Get(t.Context(), p.Name)), "before")
 	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), p.Name) {
 		t.Errorf("S3 refuses, and the log has %s", &log)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -209,12 +210,9 @@ func TestCreateQueueGoesOn(t *testing.T) {
 			if opt, err := sqsqueue.CreateQueue(t.Context(), f.client(), "orders"); err == nil {
 				t.Errorf("call %d failed: CreateQueue gave %+v and no error", at+1, opt)
 			}
-			if opt, err := sqsqueue.CreateQueue(t.Context(), f.client(), "orders"); err != nil || opt != want {
-				t.Errorf("after call %d had failed: %+v, error %v, want %+v", at+1, opt, err, want)
-			}
-			if n := len(f.calls); n != at+1+3 {
-				t.Errorf("call %d failed: %d calls in all, want %d", at+1, n, at+1+3)
-			}
+			must.Equal(t, want, must.Get(sqsqueue.CreateQueue(t.Context(), f.client(), "orders")), "after call", at+1,
+				"had failed")
+			must.Equal(t, at+1+3, len(f.calls), "call", at+1, "failed", "calls in all")
 		})
 	}
 }

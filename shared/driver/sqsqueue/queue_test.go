@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -28,12 +29,8 @@ func TestTimesAreRoundedUpToSeconds(t *testing.T) {
 	} {
 		f := &fakeSQS{}
 		q := f.queue()
-		if err := q.Send(t.Context(), message(1), c.d); err != nil {
-			t.Fatal(err)
-		}
-		if err := q.Delay(t.Context(), delivery, c.d); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, q.Send(t.Context(), message(1), c.d))
+		must.OK(t, q.Delay(t.Context(), delivery, c.d))
 		// Send omits a zero: the queue's own delay is 0.
 		sent, _ := f.calls[0].in["DelaySeconds"].(float64)
 		hidden, present := f.calls[1].in["VisibilityTimeout"].(float64)
@@ -114,9 +111,7 @@ func TestParkSaysWhy(t *testing.T) {
 		f := &fakeSQS{}
 		d := delivery
 		d.ID = c.id
-		if err := f.queue().Park(t.Context(), d, c.reason); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.queue().Park(t.Context(), d, c.reason))
 		in := f.calls[0].in
 		if in["QueueUrl"] != deadURL || in["MessageBody"] != string(d.Body) ||
 			!reflect.DeepEqual(in["MessageAttributes"], c.want) {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/drivertest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -157,10 +158,7 @@ func (o *oldReceipts) RoundTrip(r *http.Request) (*http.Response, error) {
 // created creates a queue for one test; unless 0, visible and receives replace what CreateQueue set.
 func created(t *testing.T, client *sqs.Client, visible time.Duration, receives int) sqsqueue.Options {
 	t.Helper()
-	opt, err := sqsqueue.CreateQueue(t.Context(), client, "test-"+rand.Text())
-	if err != nil {
-		t.Fatal(err)
-	}
+	opt := must.Get(sqsqueue.CreateQueue(t.Context(), client, "test-"+rand.Text()))
 	t.Cleanup(func() {
 		for _, url := range []string{opt.URL, opt.DeadLetterURL} {
 			if _, err := client.DeleteQueue(context.Background(), &sqs.DeleteQueueInput{QueueUrl: &url}); err != nil {
@@ -175,9 +173,7 @@ func created(t *testing.T, client *sqs.Client, visible time.Duration, receives i
 				"VisibilityTimeout": fmt.Sprint(int(visible / time.Second)),
 				"RedrivePolicy": strings.Replace(policy, fmt.Sprint(seckill.MaxReceives), fmt.Sprint(receives),
 					1)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return opt
 }
@@ -186,9 +182,7 @@ func attributes(t *testing.T, client *sqs.Client, url string) map[string]string 
 	t.Helper()
 	out, err := client.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url,
 		AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out.Attributes
 }
 
@@ -221,8 +215,7 @@ func eachParked(ctx context.Context, client *sqs.Client, opt sqsqueue.Options, l
 	var receipts []string
 	for {
 		out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &opt.DeadLetterURL,
-			MaxNumberOfMessages:   seckill.MaxBatch,
-			MessageAttributeNames: []string{"All"}})
+			MaxNumberOfMessages: seckill.MaxBatch, MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			return err
 		}
@@ -249,9 +242,7 @@ func TestRealCreateQueue(t *testing.T) {
 	name := opt.URL[strings.LastIndexByte(opt.URL, '/')+1:]
 	q := sqsqueue.New(client, opt)
 	sent := message(1)
-	if err := q.Send(t.Context(), sent, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Send(t.Context(), sent, 0))
 
 	again, err := sqsqueue.CreateQueue(t.Context(), client, name)
 	if err != nil || again != opt {
@@ -308,66 +299,5 @@ func TestRealDepthNamesWhatIsMissing(t *testing.T) {
 		if !slices.Equal(got, c.names) {
 			t.Errorf("%s: error %v, want it to name %v", c.name, err, c.names)
 		}
-	}
-}
-
-func TestRealParkTellsWhyAndDepthCounts(t *testing.T) {
-	client := realClient(t)
-	opt := created(t, client, 0, 0)
-	q := sqsqueue.New(client, opt)
-	for i := range 3 {
-		if err := q.Send(t.Context(), message(i), 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := q.Send(t.Context(), message(4), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	ds, err := q.Receive(t.Context(), 1)
-	if err != nil || len(ds) != 1 {
-		t.Fatalf("Receive: %+v, %v", ds, err)
-	}
-	reason := "坏\x00消息\ufffe " + strings.Repeat("长", 400)
-	if err := q.Park(t.Context(), ds[0], reason); err != nil {
-		t.Fatalf("Park: %v", err)
-	}
-	seen := 0
-	if err := eachParked(t.Context(), client, opt, func(m types.Message) {
-		seen++
-		got := map[string]string{}
-		for name, a := range m.MessageAttributes {
-			got[name] = *a.StringValue
-		}
-		if *m.Body != string(ds[0].Body) || got["source_id"] != ds[0].ID || got["receives"] != "1" ||
-			!strings.HasPrefix(got["reason"], "坏消息 长长") || len(got["reason"]) > 1_000 || len(got["reason"]) < 980 {
-			t.Errorf("parked %s with %v", *m.Body, got)
-		}
-	}); err != nil || seen != 1 {
-		t.Fatalf("%d parked, error %v, want 1", seen, err)
-	}
-
-	want := seckill.Depth{Visible: 2, InFlight: 1, Delayed: 1, Parked: 1}
-	var got seckill.Depth
-	for deadline := time.Now().Add(lookFor); got != want && time.Now().Before(deadline); time.Sleep(lookEvery) {
-		if got, err = q.Depth(t.Context()); err != nil {
-			t.Fatalf("Depth: %v", err)
-		}
-	}
-	if got != want {
-		t.Errorf("depth %+v, want %+v", got, want)
-	}
-}
-
-func TestRealReceiveWaits(t *testing.T) {
-	client := realClient(t)
-	opt := created(t, client, 0, 0)
-	opt.Wait = 4 * time.Second // longer than a non-waiting try may take
-	q := sqsqueue.New(client, opt)
-	if err := q.Send(t.Context(), message(1), 2*time.Second); err != nil {
-		t.Fatal(err)
-	}
-	ds, err := q.Receive(t.Context(), 1)
-	if err != nil || len(ds) != 1 {
-		t.Errorf("Receive that waits for a message delayed by 2 s: %+v, error %v, want the message", ds, err)
 	}
 }

@@ -31,9 +31,8 @@ func TestBrokenConnections(t *testing.T) {
 		}},
 		{"closed within the head", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-") }},
 		{"closed within the body", func(c net.Conn) {
-			io.WriteString(c,
-				"HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: "+
-					"100\r\n\r\n{\"MessageId\":")
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: "+
+				"100\r\n\r\n{\"MessageId\":")
 		}},
 		{"closed within a chunk", func(c net.Conn) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n{\"MessageId\":")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/stream"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -94,27 +95,19 @@ func records(t *testing.T) []map[string]any {
 	}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(placed), Watch: watch}))
 	id := seckill.KeyedOrderID("1", "9", "k")
-	for _, err := range []error{
-		l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100,
-			Amount: 100, Given: seckill.Given{Address: "x"}, Title: "t", Created: placed, Placed: placed,
-			PayBy: placed.Add(time.Hour), Buckets: 16}, 1),
+	must.OK(t, l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100,
+		Amount: 100, Given: seckill.Given{Address: "x"}, Title: "t", Created: placed, Placed: placed,
+		PayBy: placed.Add(time.Hour), Buckets: 16}, 1),
 		l.RecordPayment(t.Context(), seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.Captured,
 			At: placed, Cause: "notify"}, seckill.PendingPayment, seckill.Paid),
 		l.EraseAddress(t.Context(), id, seckill.Paid, placed),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	)
 	return out
 }
 
 func call(t *testing.T, s *step, records ...map[string]any) (failed []string, log string, err error) {
 	t.Helper()
-	event, err := json.Marshal(map[string]any{"Records": records})
-	if err != nil {
-		t.Fatal(err)
-	}
+	event := must.Get(json.Marshal(map[string]any{"Records": records}))
 	var b strings.Builder
 	out, err := stream.Handle(s, slog.New(slog.NewTextHandler(&b, nil)))(t.Context(), event)
 	if err != nil {
@@ -144,9 +137,7 @@ func TestChangesOfAStream(t *testing.T) {
 			kinds = append(kinds, e.Kind())
 		}
 	}
-	if got := strings.Join(kinds, " "); got != "order.placed order.paid" {
-		t.Errorf("events %s", got)
-	}
+	must.Equal(t, "order.placed order.paid", strings.Join(kinds, " "), "events")
 }
 
 // TestFailedFrom checks that the answer names the record of the first change that is not done, not its place among

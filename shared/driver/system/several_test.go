@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // TestSeveral: each number is done once, however many there are.
@@ -14,9 +15,7 @@ func TestSeveral(t *testing.T) {
 		done := make([]atomic.Int64, n)
 		system.Several(16)(n, func(i int) { done[i].Add(1) })
 		for i := range done {
-			if got := done[i].Load(); got != 1 {
-				t.Errorf("%d of %d was done %d times", i, n, got)
-			}
+			must.Equal(t, 1, done[i].Load(), i, n, "was done", "times")
 		}
 	}
 }

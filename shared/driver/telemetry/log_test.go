@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/slogtest"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -78,15 +78,13 @@ func TestRecordsCarryTheTrace(t *testing.T) {
 		}, group("trace", "own")},
 		{"beside a logger's attributes", ctx, func(ctx context.Context, l *slog.Logger) {
 			l.With("a", 1).InfoContext(ctx, "m")
-		},
-			group("trace", "Root=1-abc", "a", 1.0)},
+		}, group("trace", "Root=1-abc", "a", 1.0)},
 		{"above groups", ctx, func(ctx context.Context, l *slog.Logger) {
 			l.With("a", 1).WithGroup("g").With("b", 2).WithGroup("h").InfoContext(ctx, "m", "trace", "of h")
 		}, group("trace", "Root=1-abc", "a", 1.0, "g", group("b", 2.0, "h", group("trace", "of h")))},
 		{"above groups, none", t.Context(), func(ctx context.Context, l *slog.Logger) {
 			l.WithGroup("g").InfoContext(ctx, "m", "b", 2)
-		},
-			group("g", group("b", 2.0))},
+		}, group("g", group("b", 2.0))},
 	} {
 		got := record(t, c.ctx, c.say)
 		at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(got["timestamp"]))
@@ -96,9 +94,7 @@ func TestRecordsCarryTheTrace(t *testing.T) {
 		for _, k := range []string{"timestamp", "level", "msg"} {
 			delete(got, k)
 		}
-		if !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
-		}
+		must.Equal(t, c.want, got, c.name)
 	}
 }
 

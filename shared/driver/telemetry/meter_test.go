@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -33,18 +34,12 @@ var clock = fixedClock{time.UnixMilli(1_794_398_400_123).UTC()}
 // events lists every declared seckill.Event and the meter's own.
 func events(t testing.TB) []seckill.Event {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "../../seckill/ports.go", nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), "../../seckill/ports.go", nil, parser.SkipObjectResolution))
 	out := []seckill.Event{telemetry.EventColdStart}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok {
 			if typ, ok := v.Type.(*ast.Ident); ok && typ.Name == "Event" {
-				name, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				name := must.Get(strconv.Unquote(v.Values[0].(*ast.BasicLit).Value))
 				out = append(out, seckill.Event(name))
 			}
 		}
@@ -152,9 +147,7 @@ func TestLineIsExactlyThis(t *testing.T) {
 	m.Count(seckill.EventPlaced, 3)
 	m.Count(seckill.EventCollided, 1)
 	m.Count(seckill.EventPlaced, 2)
-	if err := m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")))
 	want :=
 		`{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[` +
 			`{"Name":"cold_starts","Unit":"Count"},{"Name":"collided","Unit":"Count"},{"Name":"placed","Unit":"Count"}]}]},` +
@@ -168,15 +161,11 @@ func TestLineIsExactlyThis(t *testing.T) {
 func TestRefusalsHaveTheirReason(t *testing.T) {
 	var b bytes.Buffer
 	m := telemetry.NewMeter(&b, clock, "seckill-prod", "buy")
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	b.Reset()
 	m.Count(seckill.EventRefused, 1)
 	m.Refused(seckill.Reason(seckill.CodeSoldOut))
-	if err := m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")))
 	want :=
 		`{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[{"Name":"refused","Unit":"Count"}]},` +
 			`{"Namespace":"seckill-prod","Dimensions":[["step","reason"]],"Metrics":[{"Name":"refusals","Unit":"Count"}]}]},` +
@@ -189,18 +178,12 @@ func TestRefusalsHaveTheirReason(t *testing.T) {
 		m.Refused(r)
 		m.Refused(r)
 	}
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	got := sum(t, b.String())
 	for _, r := range seckill.Reasons() {
-		if id := "seckill-prod step=buy reason=" + string(r) + " refusals"; got[id] != 2 {
-			t.Errorf("%s is %v, want 2", id, got[id])
-		}
+		must.Equal(t, 2, got["seckill-prod step=buy reason="+string(r)+" refusals"])
 	}
-	if most := len(seckill.Reasons()); len(got) != most {
-		t.Errorf("%d metrics, want one for each of %d reasons, whatever clients send", len(got), most)
-	}
+	must.Equal(t, len(got), len(seckill.Reasons()), "metrics", "reasons, whatever clients send")
 }
 
 func TestEveryEventIsAMetric(t *testing.T) {
@@ -219,9 +202,7 @@ func TestEveryEventIsAMetric(t *testing.T) {
 		want["n step=s "+string(e)] = float64(i + 1)
 	}
 	want["n step=s cold_starts"]++
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	if got, err := metrics(b.String()); err != nil || !maps.Equal(got, want) {
 		t.Errorf("metrics %v, error %v, want %v", got, err, want)
 	}
@@ -255,10 +236,8 @@ func TestLinesAddUp(t *testing.T) {
 			} else {
 				lines++
 			}
-			if err := m.Flush(seckill.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt,
-				"trace"))); err != nil {
-				rt.Fatal(err)
-			}
+			must.OK(rt, m.Flush(seckill.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt,
+				"trace"))))
 		}
 		got := sum(rt, b.String())
 		if n := strings.Count(b.String(), "\n"); !maps.Equal(got, want) || n > lines {
@@ -309,9 +288,7 @@ func TestCountsSurviveAFailedWrite(t *testing.T) {
 	m.Count(seckill.EventDrift, 3)
 	m.Refused("sold_out")
 	to.w = &b
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	if got, want := sum(t, b.String()), map[string]float64{"n step=s cold_starts": 1, "n step=s drift": 5,
 		"n step=s reason=sold_out refusals": 2}; !maps.Equal(got, want) {
 		t.Errorf("metrics %v, want %v", got, want)
@@ -341,12 +318,8 @@ func TestCountingInParallel(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := sum(t, b.String())["n step=s reserved"]; got != goroutines*counts {
-		t.Errorf("lines add up to %v, want %d", got, goroutines*counts)
-	}
+	must.OK(t, m.Flush(t.Context()))
+	must.Equal(t, goroutines*counts, sum(t, b.String())["n step=s reserved"], "lines add up to")
 }
 
 type locked struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -38,9 +39,7 @@ func TestTheSameLineOnceASecond(t *testing.T) {
 	for text, want := range map[string]int{"code=unavailable": 3, "trace=t-0": 1, "trace": 1, "omitted=99": 1,
 		"omitted": 1, "code=internal": 1, "order=1": 1, "order=2": 1,
 		"message=1": 1, "queue=1": 1, "schedule=2": 1, "not rationed": 100, "step=buy": 3 + 1 + 8 + 100} {
-		if n := strings.Count(out.String(), text); n != want {
-			t.Errorf("%q %d times, want %d", text, n, want)
-		}
+		must.Equal(t, want, strings.Count(out.String(), text), text, "times")
 	}
 }
 
@@ -57,7 +56,5 @@ func TestWhatWasSaidIsForgottenInTime(t *testing.T) {
 		}
 	}
 	// The second round writes each line again, because it was forgotten.
-	if n := strings.Count(out.String(), "\n"); n != 2*orders {
-		t.Errorf("%d lines, want %d: one for each order and round", n, 2*orders)
-	}
+	must.Equal(t, 2*orders, strings.Count(out.String(), "\n"), "lines", "one for each order and round")
 }

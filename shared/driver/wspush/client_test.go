@@ -2,7 +2,6 @@ package wspush_test
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -59,25 +59,16 @@ func TestCalls(t *testing.T) {
 		{"POST", string(wspush.Message(&event)), func() error { return c.Send(t.Context(), connection, &event) }},
 		{"DELETE", "", func() error { return c.Close(t.Context(), connection) }},
 	} {
-		if err := tt.call(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, tt.call())
 		if got.Method != tt.method || got.RequestURI != "/live/@connections/L0SM9cOFvHcCIhw%3D" || body != tt.body {
 			t.Errorf("%s %s %s, want %s with %s", got.Method, got.RequestURI, body, tt.method, tt.body)
 		}
 		again, err := http.NewRequestWithContext(t.Context(), got.Method, "http://"+got.Host+got.RequestURI,
 			strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		user, err := login.Retrieve(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := v4.NewSigner().SignHTTP(t.Context(), user, again, fmt.Sprintf("%x", sha256.Sum256([]byte(body))),
-			"execute-api", "eu-west-1", now); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		user := must.Get(login.Retrieve(t.Context()))
+		must.OK(t, v4.NewSigner().SignHTTP(t.Context(), user, again, fmt.Sprintf("%x", sha256.Sum256([]byte(body))),
+			"execute-api", "eu-west-1", now))
 		if sign := got.Header.Get("Authorization"); sign != again.Header.Get("Authorization") ||
 			!strings.Contains(sign, "Credential=id/20261111/eu-west-1/execute-api/aws4_request") {
 			t.Errorf("%s: signature %s, want %s", tt.method, sign, again.Header.Get("Authorization"))
@@ -137,8 +128,5 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %d calls, want one for each; took %v", tt.stage, calls.Load(), took)
 		}
 	}
-	if err := client(t, server, "/gone").Send(t.Context(), connection, &event); !errors.Is(err,
-		seckill.ErrConnectionGone) {
-		t.Errorf("gone: %v", err)
-	}
+	must.Is(t, seckill.ErrConnectionGone, client(t, server, "/gone").Send(t.Context(), connection, &event), "gone")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -20,8 +21,7 @@ var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 func TestStoreConforms(t *testing.T) {
 	t.Parallel()
 	conforms(t, func(t *testing.T) ledger.Rows {
-		return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start),
-			Tables: []ledger.Table{wspush.Table}})
+		return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start), Tables: []ledger.Table{wspush.Table}})
 	})
 }
 
@@ -56,9 +56,7 @@ func (s shopper) open(nonce, id string) (string, error) {
 // opens opens a connection and checks which one it replaces.
 func (s shopper) opens(id, replaces string) {
 	s.t.Helper()
-	if replaced, err := s.open("pass of "+id, id); err != nil || replaced != replaces {
-		s.t.Errorf("open %s: replaced %q, %v; want %q", id, replaced, err, replaces)
-	}
+	must.Equal(s.t, replaces, must.Get(s.open("pass of "+id, id)), "open", id, "replaced")
 }
 
 func (s shopper) has(want ...string) {
@@ -131,10 +129,8 @@ func replacedEnds(s shopper) {
 	s.forget("c1")
 	s.has("c2", "c3")
 	// The end of a connection is told whose row is still there while its place is not its own any more.
-	if err := s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
-		PK: "connection/c1", SK: "0"}, Op: ledger.OpPut, Row: ledger.Row{"user": "1001"}}}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
+		PK: "connection/c1", SK: "0"}, Op: ledger.OpPut, Row: ledger.Row{"user": "1001"}}}))
 	s.forget("c1")
 	s.has("c2", "c3")
 }
@@ -171,9 +167,7 @@ func once(s shopper) {
 		s.t.Fatal(err)
 	}
 	s.clock.Advance(seckill.PassLife) // the pass has expired here, and perhaps not by another clock
-	if _, err := s.open("n", "c2"); !errors.Is(err, seckill.ErrPass) {
-		s.t.Errorf("used pass: %v, want %v", err, seckill.ErrPass)
-	}
+	must.Is(s.t, seckill.ErrPass, must.Err(s.open("n", "c2")), "used pass")
 	s.has("c1")
 }
 
@@ -234,10 +228,8 @@ func others(s shopper) {
 }
 
 func unreadable(s shopper) {
-	if err := s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
-		PK: "user/1001", SK: "1"}, Op: ledger.OpPut, Row: ledger.Row{"connection": int64(1)}}}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
+		PK: "user/1001", SK: "1"}, Op: ledger.OpPut, Row: ledger.Row{"connection": int64(1)}}}))
 	if ids, err := s.Of(s.t.Context(), "1001"); err == nil {
 		s.t.Errorf("connections %q, want an error", ids)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -23,9 +24,7 @@ func TestMessage(t *testing.T) {
 		{seckill.OrderEvent{Order: "oa", Sequence: 1, User: "1001", State: seckill.Rejected, At: payBy,
 			Reason: seckill.CodeSoldOut}, `{"order_id":"oa","state":"rejected","sequence":1,"reason":"sold_out"}`},
 	} {
-		if got := string(wspush.Message(&tt.event)); got != tt.want {
-			t.Errorf("%+v:\n got %s\nwant %s", tt.event, got, tt.want)
-		}
+		must.Equal(t, tt.want, string(wspush.Message(&tt.event)), tt.event)
 	}
 }
 

@@ -84,8 +84,7 @@ var authorities = sync.OnceValue(func() (c chain) {
 func template(name string, from, until time.Time, ca bool) *x509.Certificate {
 	number := must(rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)))
 	return &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca,
-		BasicConstraintsValid: ca,
-		Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
+		BasicConstraintsValid: ca, Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
 			CommonName: name}}
 }
 

@@ -44,8 +44,7 @@ func (s *Shop) Orders(t *testing.T) {
 		}
 		list := s.until(t, "order in the list", func() Answer {
 			return s.call(t, token, "GET", "/order/list?page=1&size=10", nil)
-		},
-			func(a Answer) bool { return len(objects(a.JSON["orders"])) == 1 })
+		}, func(a Answer) bool { return len(objects(a.JSON["orders"])) == 1 })
 		for _, got := range []any{list.JSON["orders"].([]any)[0], s.call(t, token, "GET", "/order/"+order, nil).JSON} {
 			o := Fields(t, "order", got, map[string]string{"id": "string", "create_time": "time", "status": "number",
 				"count":  "number",
@@ -93,6 +92,5 @@ func (s *Shop) cancelled(t *testing.T, user, order string) {
 	}
 	s.until(t, "units back on sale", func() Answer {
 		return s.call(t, "", "GET", "/seckill/detail/"+s.Items.Newest.ID, nil)
-	},
-		func(a Answer) bool { return a.Number("stock") == "10" })
+	}, func(a Answer) bool { return a.Number("stock") == "10" })
 }

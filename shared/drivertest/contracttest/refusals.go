@@ -39,8 +39,7 @@ func (s *Shop) refused(t *testing.T, all []refusal) {
 		if a.Status != httpapi.Status(r.code) || a.Text("code") != string(r.code) || a.Text("detail") == "" ||
 			!strings.HasPrefix(a.Header.Get("Content-Type"), "application/problem+json") {
 			t.Errorf("%s: %s %s %.80s\n got %v\nwant %d %s", r.behaviour, r.method, r.path, r.body, a,
-				httpapi.Status(r.code),
-				r.code)
+				httpapi.Status(r.code), r.code)
 		}
 	}
 }
@@ -89,8 +88,7 @@ func (s *Shop) refusedSales(t *testing.T, good, theirs, mine string) {
 		buy("not enough left", quote(s.Items.Few.ID), "3", seckill.CodeNotEnough),
 		buy("sold out", quote(s.Items.One.ID), "1", seckill.CodeSoldOut),
 		{"someone else's order", good, "GET", "/order/" + theirs, "", seckill.CodeOrderUnknown},
-		{"cancel of someone else's order", good, "POST", "/order/" + theirs + "/cancel", "",
-			seckill.CodeOrderUnknown},
+		{"cancel of someone else's order", good, "POST", "/order/" + theirs + "/cancel", "", seckill.CodeOrderUnknown},
 		{"payment of someone else's order", good, "POST", "/order/" + theirs + "/payment", `{"kind":"page"}`,
 			seckill.CodeOrderUnknown},
 		{"payment of another kind", good, "POST", "/order/" + theirs + "/payment", `{"kind":"cash"}`,
@@ -144,8 +142,7 @@ func (s *Shop) refusedShapes(t *testing.T, good string) {
 
 func (s *Shop) refusedNotifications(t *testing.T, theirs string) {
 	a := s.call(t, "", "POST", "/seckill/alipay/notify", "out_trade_no="+theirs+
-		"&trade_status=TRADE_SUCCESS&sign_type=RSA2&sign=AAAA",
-		"Content-Type", "application/x-www-form-urlencoded")
+		"&trade_status=TRADE_SUCCESS&sign_type=RSA2&sign=AAAA", "Content-Type", "application/x-www-form-urlencoded")
 	if a.Status != 400 || a.Text("code") != "notify_forged" {
 		t.Errorf("a forged notification: %v", a)
 	}

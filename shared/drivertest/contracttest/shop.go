@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -79,21 +80,11 @@ func Item(id string, start, end time.Time, stock, limit int) seckill.Listing {
 func (s *Shop) user(n int64) string { return strconv.FormatInt(s.Shoppers+n, 10) }
 
 func (s *Shop) token(t *testing.T, user string) string {
-	t.Helper()
-	token, err := jwtauth.Sign(s.Secret, user, time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
+	return must.Get(jwtauth.Sign(s.Secret, user, time.Now().Add(time.Hour)))
 }
 
 func (s *Shop) call(t *testing.T, token, method, path string, body any, headers ...string) Answer {
-	t.Helper()
-	a, err := s.Call(t.Context(), token, method, path, body, headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(s.Call(t.Context(), token, method, path, body, headers...))
 }
 
 func (s *Shop) buy(t *testing.T, user, item string, count int) Answer {

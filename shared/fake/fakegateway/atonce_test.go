@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -42,9 +43,7 @@ func TestAtOnceAShopThatFailsIsToldAgain(t *testing.T) {
 		t.Errorf("status %d: the money is there whatever the shop says", w.Code)
 	}
 	want := []fakegateway.Pending{{OutTradeNo: orderID, Attempts: 1, Next: start.Add(4 * time.Minute)}}
-	if diff := cmp.Diff(want, g.Pending()); diff != "" {
-		t.Errorf("pending (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, g.Pending(), "pending")
 	s.answer = "success"
 	c.set(start.Add(4 * time.Minute))
 	if delivered, failed, err := g.Repeat(t.Context()); delivered != 1 || failed != 0 || err != nil {
@@ -87,27 +86,17 @@ func TestNotificationsFollowNoRedirect(t *testing.T) {
 	str := resign(t, prepare(t, s, order(0)), func(f url.Values, _ map[string]string) {
 		f.Set("notify_url", srv.URL+"/notify")
 	})
-	if _, err := g.Open(str); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
-	if delivered, failed := g.Tick(t.Context()); delivered != 0 || failed != 1 {
-		t.Errorf("%d delivered, %d failed, want 0, 1", delivered, failed)
-	}
+	must.Get(g.Open(str))
+	must.OK(t, g.Pay(orderID))
+	steps(t, g, 0, 1)
 }
 
 // TestASharedStoreListsNothing checks that trades are listed only from a gateway's own memory.
 func TestASharedStoreListsNothing(t *testing.T) {
 	store := fakegateway.NewMemory(&clock{now: start}, 10)
 	g, s, _ := system(t, func(o *fakegateway.Options) { o.Store = store })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
+	must.OK(t, g.Pay(orderID))
 	if _, due := g.Next(); due || len(g.Trades())+len(g.Pending()) != 0 {
 		t.Errorf("trades %v, pending %v, due %v; want none", g.Trades(), g.Pending(), due)
 	}

@@ -6,16 +6,15 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -25,26 +24,16 @@ func billOf(day string) map[string]any { return map[string]any{"bill_type": "tra
 // files downloads a ZIP and decodes the names and contents of its files.
 func files(t *testing.T, g *fakegateway.Gateway, address string) map[string]string {
 	t.Helper()
-	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
+	w := ask(g, http.MethodGet, address, "")
 	z, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
 	if err != nil {
 		t.Fatalf("status %d: %v", w.Code, err)
 	}
 	out := map[string]string{}
 	for _, f := range z.File {
-		name, err := simplifiedchinese.GBK.NewDecoder().String(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(simplifiedchinese.GBK.NewDecoder().Reader(r))
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := must.Get(simplifiedchinese.GBK.NewDecoder().String(f.Name))
+		r := must.Get(f.Open())
+		text := must.Get(io.ReadAll(simplifiedchinese.GBK.NewDecoder().Reader(r)))
 		out[name] = string(text)
 	}
 	return out
@@ -59,17 +48,11 @@ func sold(t *testing.T, title string) (*fakegateway.Gateway, *shop, *clock) {
 	c.set(noon)
 	o := order(0)
 	o.Title, o.Placed, o.PayBy = title, noon, noon.Add(15*time.Minute)
-	if _, err := g.Open(prepare(t, s, o)); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, o)
 	c.set(noon.Add(time.Minute))
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	c.set(noon.Add(12 * time.Hour))
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
-		t.Fatal(got)
-	}
+	refund(t, g, "8.80", "r1", "Y")
 	return g, s, c
 }
 
@@ -110,13 +93,7 @@ func TestABillAsAlipayWritesIt(t *testing.T) {
 
 // Behind an API with a stage, or a proxy, the gateway cannot see its public URL in the request.
 func TestABillLiesBesideTheGatewaysURL(t *testing.T) {
-	g, s, c := system(t, func(o *fakegateway.Options) { o.URL = "https://api.example/live/gateway.do" })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	g, _, c := paid(t, func(o *fakegateway.Options) { o.URL = "https://api.example/live/gateway.do" })
 	day := seckill.Day(c.Now())
 	c.set(c.Now().Add(24 * time.Hour))
 	got, _ := call(t, g, alipay.MethodBill, billOf(day))
@@ -142,10 +119,8 @@ func TestABillIsReadByTheShop(t *testing.T) {
 		"2026-01-02": {{Refund: true, Order: orderID, TradeNo: g.Trades()[0].TradeNo, RefundID: "r1", Amount: 8_80,
 			At: time.Date(2026, 1, 1, 16, 0, 0, 0, time.UTC)}},
 	} {
-		got, err := client.Bill(t.Context(), day)
-		if diff := cmp.Diff(seckill.Bill{Lines: want}, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", day, err, diff)
-		}
+		got := must.Get(client.Bill(t.Context(), day))
+		must.Equal(t, seckill.Bill{Lines: want}, got, day)
 	}
 	if lines, err := client.Bill(t.Context(), "2025-12-31"); !errors.Is(err, seckill.ErrNoBill) {
 		t.Errorf("a day on which nothing moved: %v, %v; want ErrNoBill", lines, err)
@@ -168,16 +143,11 @@ func TestBillCallsAreChecked(t *testing.T) {
 		}
 	}
 	got, _ := call(t, g, alipay.MethodBill, billOf("2026-01-01"))
-	good, err := url.Parse(got["bill_download_url"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(url.Parse(got["bill_download_url"]))
 	download := func(change func(url.Values)) int {
 		q := good.Query()
 		change(q)
-		w := httptest.NewRecorder()
-		g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/bill?"+q.Encode(), nil))
-		return w.Code
+		return ask(g, http.MethodGet, "/bill?"+q.Encode(), "").Code
 	}
 	late := func(url.Values) { c.set(c.Now().Add(30*time.Second + time.Millisecond)) }
 	for _, tc := range []struct {
@@ -191,8 +161,6 @@ func TestBillCallsAreChecked(t *testing.T) {
 		{"no token", func(q url.Values) { q.Del("token") }, http.StatusForbidden},
 		{"after 30 s", late, http.StatusForbidden},
 	} {
-		if got := download(tc.change); got != tc.want {
-			t.Errorf("%s: status %d, want %d", tc.name, got, tc.want)
-		}
+		must.Equal(t, tc.want, download(tc.change), tc.name, "status")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -129,8 +130,7 @@ func closeTrade(t *testing.T, g *fakegateway.Gateway, s *shop, id string) {
 		f.Set("method", "alipay.trade.close")
 		biz["out_trade_no"] = id
 	})
-	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/gateway.do?"+signed, nil))
+	w := ask(g, http.MethodPost, "/gateway.do?"+signed, "")
 	if !strings.Contains(w.Body.String(), `"code":"10000"`) {
 		t.Fatalf("close %s: %s", id, w.Body)
 	}
@@ -179,10 +179,6 @@ func TestOtherRoutesAndMethods(t *testing.T) {
 		{http.MethodGet, "/elsewhere", http.StatusNotFound},
 		{http.MethodGet, "/gateway.do", http.StatusOK}, // refused in the format of the call's answer
 	} {
-		w := httptest.NewRecorder()
-		g.ServeHTTP(w, httptest.NewRequest(tc.method, tc.path, nil))
-		if w.Code != tc.want {
-			t.Errorf("%s %s: status %d, want %d", tc.method, tc.path, w.Code, tc.want)
-		}
+		must.Equal(t, tc.want, ask(g, tc.method, tc.path, "").Code, tc.method, tc.path, "status")
 	}
 }

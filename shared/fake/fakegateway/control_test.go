@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -25,9 +24,7 @@ func ask(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRe
 func controlled(t *testing.T) (*fakegateway.Gateway, *shop) {
 	t.Helper()
 	g, s, _ := system(t, func(o *fakegateway.Options) { o.Control = true })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
 	return g, s
 }
 
@@ -52,9 +49,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 	want := fakegateway.FaultReport{Faults: fakegateway.Faults{Seed: 7,
 		Shares: map[fakegateway.Fault]float64{"call-5xx": 1}},
 		Landed: map[fakegateway.Fault]int{"call-5xx": 1}, Taken: map[fakegateway.Fault]int{}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("then (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, got, "then")
 	for name, body := range map[string]string{
 		"nothing":       "",
 		"no JSON":       "notification-lost=1",
@@ -74,9 +69,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 			t.Errorf("%s: status %d, %s, want 400 that says what is known", name, w.Code, w.Body)
 		}
 	}
-	if diff := cmp.Diff(want, g.Faults()); diff != "" {
-		t.Errorf("after what was refused (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, g.Faults(), "after what was refused")
 	if w := ask(g, http.MethodPut, "/faults", `{}`); w.Code != http.StatusOK || len(g.Faults().Landed) != 0 {
 		t.Errorf("back to nothing: status %d, %+v", w.Code, g.Faults())
 	}
@@ -84,13 +77,9 @@ func TestFaultsOverHTTP(t *testing.T) {
 
 func TestTradesOverHTTP(t *testing.T) {
 	g, s := controlled(t)
-	mustPay(t, g)
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
-		t.Fatal(got)
-	}
-	if _, err := g.Open(prepare(t, s, order(1))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
+	refund(t, g, "8.80", "r1", "Y")
+	open(t, g, s, order(1))
 	first := `{"out_trade_no":"` + orderID + `","trade_no":"` + g.Trades()[0].TradeNo +
 		`","subject":"红色外套 \u003cRed\u003e coat","amount":88.80,"status":"TRADE_SUCCESS",` +
 		`"created":"2026-01-01T12:00:00Z","expires":"2026-01-01T12:15:00Z","paid":"2026-01-01T12:00:00Z","refunded":8.80,"kept":80.00,` +
@@ -111,22 +100,18 @@ func TestTradesOverHTTP(t *testing.T) {
 func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ := system(t, nil)
 	for _, path := range []string{"/faults", "/trades"} {
-		if w := ask(g, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
-			t.Errorf("%s: status %d, want 404", path, w.Code)
-		}
+		must.Equal(t, http.StatusNotFound, ask(g, http.MethodGet, path, "").Code, path, "status")
 	}
 	g, _, _ = system(t, func(o *fakegateway.Options) {
 		o.Control, o.Store = true, struct{ fakegateway.Store }{fakegateway.NewMemory(o.Clock, 10)}
 	})
-	if w := ask(g, http.MethodGet, "/trades", ""); w.Code != http.StatusNotImplemented {
-		t.Errorf("a store that cannot list: status %d, want 501", w.Code)
-	}
+	must.Equal(t, http.StatusNotImplemented, ask(g, http.MethodGet, "/trades", "").Code,
+		"a store that cannot list: status")
 	g, _, _ = system(t, func(o *fakegateway.Options) {
 		o.Control, o.Store = true, failing{fakegateway.NewMemory(o.Clock, 10)}
 	})
-	if w := ask(g, http.MethodGet, "/trades", ""); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("a store that fails: status %d, want 503", w.Code)
-	}
+	must.Equal(t, http.StatusServiceUnavailable, ask(g, http.MethodGet, "/trades", "").Code,
+		"a store that fails: status")
 }
 
 // failing is a store whose listing fails.

@@ -1,7 +1,6 @@
 package fakegateway_test
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -31,24 +31,13 @@ func always(faults ...fakegateway.Fault) fakegateway.Faults {
 func faulty(t *testing.T, faults ...fakegateway.Fault) (*fakegateway.Gateway, *shop, *clock) {
 	t.Helper()
 	g, s, c := system(t, func(o *fakegateway.Options) { o.Faults = always(faults...) })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
 	return g, s, c
 }
 
 func landed(t *testing.T, g *fakegateway.Gateway, f fakegateway.Fault, want int) {
 	t.Helper()
-	if got := g.Faults().Landed[f]; got != want {
-		t.Errorf("%s landed %d times, want %d", f, got, want)
-	}
-}
-
-func mustPay(t *testing.T, g *fakegateway.Gateway) {
-	t.Helper()
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.Equal(t, want, g.Faults().Landed[f], f, "landed", "times")
 }
 
 func steps(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
@@ -60,22 +49,20 @@ func steps(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
 
 func TestNotifyLost(t *testing.T) {
 	g, s, c := faulty(t, fakegateway.NotificationLost)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	steps(t, g, 0, 1)
 	landed(t, g, fakegateway.NotificationLost, 1)
 	if len(s.got) != 0 {
 		t.Error("it arrived")
 	}
-	if err := g.SetFaults(fakegateway.Faults{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.SetFaults(fakegateway.Faults{}))
 	c.set(start.Add(fakegateway.AlipayRetries[0]))
 	steps(t, g, 1, 0)
 }
 
 func TestNotifyDuplicated(t *testing.T) {
 	g, s, _ := faulty(t, fakegateway.NotificationDuplicated)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	steps(t, g, 1, 0)
 	landed(t, g, fakegateway.NotificationDuplicated, 1)
 	if len(s.got) != 2 || s.got[0].Get("notify_id") != s.got[1].Get("notify_id") {
@@ -85,7 +72,7 @@ func TestNotifyDuplicated(t *testing.T) {
 
 func TestNotifyDelayed(t *testing.T) {
 	g, _, c := faulty(t, fakegateway.NotificationDelayed)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	next, ok := g.Next()
 	if late := next.Sub(start); !ok || late <= 0 || late > 10*time.Minute {
 		t.Fatalf("the first attempt comes %v late, want up to 10 minutes", late)
@@ -98,15 +85,11 @@ func TestNotifyDelayed(t *testing.T) {
 
 func TestNotifyReordered(t *testing.T) {
 	g, s, c := faulty(t, fakegateway.NotificationReordered)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	landed(t, g, fakegateway.NotificationReordered, 1)
-	if err := g.SetFaults(fakegateway.Faults{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.SetFaults(fakegateway.Faults{}))
 	c.set(start.Add(time.Second))
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
-		t.Fatal(got)
-	}
+	refund(t, g, "8.80", "r1", "Y")
 	steps(t, g, 1, 0)
 	c.set(start.Add(5 * time.Second))
 	steps(t, g, 1, 0)
@@ -128,7 +111,7 @@ func TestFalseNotifications(t *testing.T) {
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			g, s, _ := faulty(t, fault)
-			mustPay(t, g)
+			must.OK(t, g.Pay(orderID))
 			s.answer = "fail"
 			steps(t, g, 0, 1)
 			landed(t, g, fault, 1)
@@ -139,19 +122,11 @@ func TestFalseNotifications(t *testing.T) {
 			if got := seckill.CodeOf(err); want.code != "" && got != want.code || want.code == "" && err != nil {
 				t.Errorf("the false one: %+v, %v; want code %q", n, err, want.code)
 			}
-			if got := s.got[0].Get("total_amount"); got != want.amount {
-				t.Errorf("it says %s, want %s", got, want.amount)
-			}
-			if n, err := s.client.Verify(s.got[1]); err != nil || n.Amount != 88_80 {
-				t.Errorf("the genuine one: %+v, %v", n, err)
-			}
+			must.Equal(t, want.amount, s.got[0].Get("total_amount"), "it says")
+			must.Equal(t, 88_80, must.Get(s.client.Verify(s.got[1])).Amount, "the genuine one")
 			s.answer = "success"
-			if _, err := g.Open(prepare(t, s, order(1))); err != nil {
-				t.Fatal(err)
-			}
-			if err := g.Pay(order(1).ID); err != nil {
-				t.Fatal(err)
-			}
+			open(t, g, s, order(1))
+			must.OK(t, g.Pay(order(1).ID))
 			steps(t, g, 1, 0)
 			if g.Faults().Taken[fault] != 1 {
 				t.Errorf("taken: %v, want 1: this shop says success to everything", g.Faults().Taken)
@@ -181,18 +156,14 @@ func TestPayLate(t *testing.T) {
 			map[string]any{"out_trade_no": orderID}); got["trade_status"] != "TRADE_CLOSED" {
 			t.Errorf("%s: query: %v, want TRADE_CLOSED", name, got)
 		}
-		if err := g.Pay(orderID); !errors.Is(err, tc.want) {
-			t.Errorf("%s: %v, want %v", name, err, tc.want)
-		}
+		must.Is(t, tc.want, g.Pay(orderID), name)
 		want := 0
 		if tc.want == nil {
 			want = 1
 		}
 		landed(t, g, fakegateway.PayLate, want)
 		steps(t, g, want, 0)
-		if tr := g.Trades()[0]; (tr.Kept() > 0) != (tc.want == nil) {
-			t.Errorf("%s: %+v", name, tr)
-		}
+		must.Equal(t, tc.want == nil, g.Trades()[0].Kept() > 0, name)
 	}
 }
 
@@ -227,7 +198,7 @@ func TestACallIsCutOffOrUnavailable(t *testing.T) {
 		kept   seckill.Fen
 	}{fakegateway.CallCut: {0, 80_00}, fakegateway.Call5xx: {http.StatusBadGateway, 88_80}} {
 		g, _, _ := faulty(t, fault)
-		mustPay(t, g)
+		must.OK(t, g.Pay(orderID))
 		if got, status := call(t, g, alipay.MethodRefund, back("8.80", "r1")); got != nil || status != want.status {
 			t.Errorf("%s: %v, status %d; want no answer, %d", fault, got, status, want.status)
 		}
@@ -241,7 +212,7 @@ func TestACallIsCutOffOrUnavailable(t *testing.T) {
 // TestUnknown checks that the answer is inconclusive, and that the call takes effect about half the time.
 func TestUnknown(t *testing.T) {
 	g, _, _ := faulty(t, fakegateway.CallUnknown)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	const calls = 60
 	codes := map[string]int{}
 	for i := range calls {
@@ -265,7 +236,7 @@ func TestUnknown(t *testing.T) {
 
 func TestRefundPartial(t *testing.T) {
 	g, s, _ := faulty(t, fakegateway.RefundPartial)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	landed(t, g, fakegateway.RefundPartial, 1)
 	if tr := g.Trades()[0]; tr.Kept() != 44_40 || tr.Status != fakegateway.StatusSuccess || len(tr.Refunds) != 1 {
 		t.Errorf("%+v, want half of it kept", tr)
@@ -274,9 +245,7 @@ func TestRefundPartial(t *testing.T) {
 	if len(s.got) != 2 || s.got[1].Get("refund_fee") != "44.40" || s.got[1].Get("trade_status") != "TRADE_SUCCESS" {
 		t.Errorf("the shop was told %v", s.got)
 	}
-	if got, _ := call(t, g, alipay.MethodRefund, back("88.80", "r1")); code(got) != "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL" {
-		t.Errorf("all of it: %v", got)
-	}
+	refund(t, g, "88.80", "r1", "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL")
 }
 
 func TestTwoTrades(t *testing.T) {
@@ -288,9 +257,7 @@ func TestTwoTrades(t *testing.T) {
 	if trades := g.Trades(); len(trades) != 2 || trades[1].TradeNo == first || trades[1].OutTradeNo != orderID {
 		t.Fatalf("trades %+v, want two of one order", trades)
 	}
-	if err := g.PayTrade(first); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.PayTrade(first))
 	if w := post(g, second); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Payment successful") {
 		t.Errorf("the second: status %d, page\n%s", w.Code, w.Body)
 	}
@@ -334,10 +301,7 @@ func TestAnOrdersWaitingTradesAreClosedTogether(t *testing.T) {
 		"by trade": {true, []fakegateway.Status{fakegateway.StatusWait, fakegateway.StatusClosed}},
 	} {
 		g, s, _ := faulty(t, fakegateway.TwoTrades)
-		second, err := g.Open(prepare(t, s, order(0)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		second := must.Get(g.Open(prepare(t, s, order(0))))
 		biz := map[string]any{"out_trade_no": orderID}
 		if tc.one {
 			biz["trade_no"] = second
@@ -357,27 +321,18 @@ func TestAnOrdersWaitingTradesAreClosedTogether(t *testing.T) {
 
 func TestBalanceShort(t *testing.T) {
 	g, _, _ := faulty(t, fakegateway.BalanceShort)
-	mustPay(t, g)
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "ACQ.SELLER_BALANCE_NOT_ENOUGH" {
-		t.Errorf("%v, want ACQ.SELLER_BALANCE_NOT_ENOUGH", got)
-	}
+	must.OK(t, g.Pay(orderID))
+	refund(t, g, "8.80", "r1", "ACQ.SELLER_BALANCE_NOT_ENOUGH")
 	landed(t, g, fakegateway.BalanceShort, 1)
-	if tr := g.Trades()[0]; tr.Kept() != 88_80 {
-		t.Errorf("%+v, want nothing moved", tr)
-	}
+	must.Equal(t, 88_80, g.Trades()[0].Kept())
 }
 
 // TestTheSameSeedHitsTheSame checks that a fault's hits depend only on the seed, not on other faults.
 func TestTheSameSeedHitsTheSame(t *testing.T) {
 	hits := func(plan string) (out []bool) {
-		faults, err := fakegateway.ParseFaults(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		faults := must.Get(fakegateway.ParseFaults(plan))
 		g, s, _ := system(t, func(o *fakegateway.Options) { o.Faults = faults })
-		if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-			t.Fatal(err)
-		}
+		open(t, g, s, order(0))
 		for range 40 {
 			_, status := call(t, g, alipay.MethodQuery, map[string]any{"out_trade_no": orderID})
 			out = append(out, status == http.StatusBadGateway)
@@ -434,15 +389,14 @@ func TestPlansAreChecked(t *testing.T) {
 		}
 	}
 	if _, err := fakegateway.New(fakegateway.Options{Clock: &clock{now: start}, AppID: appID, SellerID: sellerID,
-		MerchantPublicKey: shopKeys().Public,
-		Faults:            always("other")}); err == nil {
+		MerchantPublicKey: shopKeys().Public, Faults: always("other")}); err == nil {
 		t.Error("a gateway is made with a fault that is not known")
 	}
 }
 
 // TestNothingGoesWrongByItself checks that without a plan no fault happens.
 func TestNothingGoesWrongByItself(t *testing.T) {
-	g, s, c := paid(t)
+	g, s, c := paid(t, nil)
 	if _, err := g.Open(prepare(t, s, order(0))); err == nil {
 		t.Error("a paid order was opened")
 	}
@@ -457,9 +411,7 @@ func TestNothingGoesWrongByItself(t *testing.T) {
 
 func closeTradeOf(t *testing.T, g *fakegateway.Gateway, s *shop, o seckill.Order) {
 	t.Helper()
-	if _, err := g.Open(prepare(t, s, o)); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, o)
 	closeTrade(t, g, s, o.ID)
 }
 
@@ -469,10 +421,7 @@ var update = flag.Bool("update", false, "write the faults in docs/LOCAL.md")
 func TestEachFaultIsExplained(t *testing.T) {
 	const file, open, end = "../../../docs/LOCAL.md", "<!-- generated: faults, by make generate -->\n",
 		"<!-- end: faults -->"
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(file))
 	want := "| fault | what goes wrong |\n|---|---|\n"
 	for _, f := range fakegateway.FaultNames {
 		if fakegateway.Meanings[f] == "" {
@@ -486,9 +435,7 @@ func TestEachFaultIsExplained(t *testing.T) {
 		t.Fatalf("%s has no place for the faults", file)
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(before+open+want+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(before+open+want+end+after), 0o600))
 		return
 	}
 	if len(fakegateway.Meanings) != len(fakegateway.FaultNames) || got != want {

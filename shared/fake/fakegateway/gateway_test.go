@@ -1,7 +1,6 @@
 package fakegateway_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -97,15 +97,11 @@ func system(t *testing.T, change func(*fakegateway.Options)) (*fakegateway.Gatew
 		change(&o)
 	}
 	g, err := fakegateway.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.client, err = alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: shopKeys().Private,
 		AlipayPublicKey: g.PublicKey(), Gateway: "https://gateway.example/gateway.do",
 		NotifyURL: "https://shop.example/seckill/alipay/notify", Clock: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return g, s, c
 }
 
@@ -119,42 +115,32 @@ func order(n int) seckill.Order {
 		PayBy: start.Add(15 * time.Minute)}
 }
 
-func prepare(t *testing.T, s *shop, o seckill.Order) string {
-	t.Helper()
-	out, err := s.client.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+func prepare(t *testing.T, s *shop, o seckill.Order) string { return must.Get(s.client.Prepare(o)) }
 
 // resign changes an order string and signs it again with the shop's key.
 func resign(t *testing.T, orderString string, change func(form url.Values, biz map[string]string)) string {
 	t.Helper()
-	form, err := url.ParseQuery(orderString)
-	if err != nil {
-		t.Fatal(err)
-	}
+	form := must.Get(url.ParseQuery(orderString))
 	biz := map[string]string{}
-	if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(form.Get("biz_content")), &biz))
 	form.Del("sign")
 	change(form, biz)
-	content, err := json.Marshal(biz)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(json.Marshal(biz))
 	form.Set("biz_content", string(content))
-	key, err := alipay.ParsePrivateKey(shopKeys().Private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := alipay.SignedQuery(key, form)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return signed(t, form)
+}
+
+// signed returns parameters with the shop's signature.
+func signed(t *testing.T, form url.Values) string {
+	t.Helper()
+	key := must.Get(alipay.ParsePrivateKey(shopKeys().Private))
+	return must.Get(alipay.SignedQuery(key, form))
+}
+
+// open opens the cashier of an order.
+func open(t *testing.T, g *fakegateway.Gateway, s *shop, o seckill.Order) {
+	t.Helper()
+	must.Get(g.Open(prepare(t, s, o)))
 }
 
 func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
@@ -164,33 +150,20 @@ func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
 		t.Fatalf("before: pay gives %v with trades %v, want ErrNoTrade and none", err, g.Trades())
 	}
 	c.set(start.Add(time.Minute))
-	no, err := g.Open(str)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := g.Open(str)
-	if err != nil || again != no {
-		t.Errorf("opened again: %q, %v, want %q", again, err, no)
-	}
+	no := must.Get(g.Open(str))
+	again := must.Get(g.Open(str))
+	must.Equal(t, no, again, "opened again")
 	want := []fakegateway.Trade{{TradeNo: no, OutTradeNo: orderID, Subject: "红色外套 <Red> coat", Amount: 88_80,
 		Status: fakegateway.StatusWait, Created: start.Add(time.Minute), Expires: start.Add(15 * time.Minute)}}
 	if diff := cmp.Diff(want, g.Trades()); diff != "" || len(no) != 28 {
 		t.Errorf("trades (-want +got), trade number %q:\n%s", no, diff)
 	}
 	c.set(start.Add(2 * time.Minute))
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	want[0].Status, want[0].Paid = fakegateway.StatusSuccess, start.Add(2*time.Minute)
-	if diff := cmp.Diff(want, g.Trades()); diff != "" {
-		t.Errorf("paid (-want +got):\n%s", diff)
-	}
-	if err := g.Pay(orderID); !errors.Is(err, fakegateway.ErrPaid) {
-		t.Errorf("paid twice: %v, want ErrPaid", err)
-	}
-	if _, err := g.Open(str); !errors.Is(err, fakegateway.ErrPaid) {
-		t.Errorf("opened when paid: %v, want ErrPaid", err)
-	}
+	must.Equal(t, want, g.Trades(), "paid")
+	must.Is(t, fakegateway.ErrPaid, g.Pay(orderID), "paid twice")
+	must.Is(t, fakegateway.ErrPaid, must.Err(g.Open(str)), "opened when paid")
 }
 
 func TestTimeExpire(t *testing.T) {
@@ -211,17 +184,12 @@ func TestTimeExpire(t *testing.T) {
 		g, s, c := system(t, func(o *fakegateway.Options) { o.LateGrace = tc.grace })
 		str := prepare(t, s, order(0))
 		c.set(start.Add(tc.open))
-		if _, err := g.Open(str); !errors.Is(err, tc.wantOpen) {
-			t.Errorf("%s: open gives %v, want %v", name, err, tc.wantOpen)
-		}
+		must.Is(t, tc.wantOpen, must.Err(g.Open(str)), name, "open gives")
 		c.set(start.Add(tc.pay))
-		if err := g.Pay(orderID); !errors.Is(err, tc.wantPay) {
-			t.Errorf("%s: pay gives %v, want %v", name, err, tc.wantPay)
-		}
+		must.Is(t, tc.wantPay, g.Pay(orderID), name, "pay gives")
 		for _, tr := range g.Trades() {
-			if closed := tr.Status == fakegateway.StatusClosed; closed != (tc.wantPay != nil) {
-				t.Errorf("%s: the trade ends as %s", name, tr.Status)
-			}
+			must.Equal(t, tc.wantPay != nil, tr.Status == fakegateway.StatusClosed, name, "the trade ends as",
+				tr.Status)
 		}
 	}
 }
@@ -265,19 +233,14 @@ func TestOpenChecksTheOrderString(t *testing.T) {
 		"out_trade_no":         {biz("out_trade_no", "a-b"), fakegateway.ErrContent},
 		"long out_trade_no":    {biz("out_trade_no", strings.Repeat("a", 65)), fakegateway.ErrContent},
 	} {
-		if _, err := g.Open(tc.in); !errors.Is(err, tc.want) {
-			t.Errorf("%s: got %v, want %v", name, err, tc.want)
-		}
+		must.Is(t, tc.want, must.Err(g.Open(tc.in)), name)
 	}
 	if trades := g.Trades(); len(trades) != 0 {
 		t.Fatalf("refused strings made trades: %v", trades)
 	}
-	if _, err := g.Open(good); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Open(biz("total_amount", "1.00")); !errors.Is(err, fakegateway.ErrInconsistent) {
-		t.Errorf("the same order with another amount: %v, want ErrInconsistent", err)
-	}
+	must.Get(g.Open(good))
+	must.Is(t, fakegateway.ErrInconsistent, must.Err(g.Open(biz("total_amount", "1.00"))),
+		"the same order with another amount")
 }
 
 func TestTradesAreBounded(t *testing.T) {
@@ -289,20 +252,12 @@ func TestTradesAreBounded(t *testing.T) {
 		return err
 	}
 	for n := 1; n <= 3; n++ {
-		if err := open(n, start); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, open(n, start))
 	}
-	if err := g.Pay(order(2).ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := open(4, start); !errors.Is(err, fakegateway.ErrFull) {
-		t.Errorf("full of open and paid trades: %v, want ErrFull", err)
-	}
+	must.OK(t, g.Pay(order(2).ID))
+	must.Is(t, fakegateway.ErrFull, open(4, start), "full of open and paid trades")
 	c.set(start.Add(15 * time.Minute))
-	if err := open(4, c.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, open(4, c.Now()))
 	var left []string
 	for _, tr := range g.Trades() {
 		left = append(left, tr.OutTradeNo)
@@ -316,34 +271,15 @@ func TestCallsAreChecked(t *testing.T) {
 	g, s, _ := system(t, nil)
 	srv := httptest.NewServer(g)
 	defer srv.Close()
-	key, err := alipay.ParsePrivateKey(shopKeys().Private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
 	call := func(change func(url.Values), after func(string) string) string {
-		form := url.Values{"app_id": {appID}, "method": {alipay.MethodQuery}, "charset": {"utf-8"},
-			"sign_type": {"RSA2"},
-			"timestamp": {"2026-01-01 20:00:00"}, "version": {"1.0"}, "biz_content": {`{"out_trade_no":"` + orderID +
-				`"}`}}
+		form := callOf(alipay.MethodQuery, `{"out_trade_no":"`+orderID+`"}`)
 		change(form)
-		body, err := alipay.SignedQuery(key, form)
-		if err != nil {
-			t.Fatal(err)
-		}
 		resp, err := http.Post(srv.URL+"/gateway.do", "application/x-www-form-urlencoded",
-			strings.NewReader(after(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
+			strings.NewReader(after(signed(t, form))))
+		must.OK(t, err)
 		defer resp.Body.Close()
-		out, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
+		return string(must.Get(io.ReadAll(resp.Body)))
 	}
 	same := func(s string) string { return s }
 	for name, tc := range map[string]struct {
@@ -379,11 +315,9 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 		change func(*fakegateway.Options)
 		want   string
 	}{
-		"no clock":  {func(o *fakegateway.Options) { o.Clock = nil }, "clock"},
-		"no seller": {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
-		"no key": {func(o *fakegateway.Options) {
-			o.MerchantPublicKey = ""
-		}, "merchant's public key: empty"},
+		"no clock":    {func(o *fakegateway.Options) { o.Clock = nil }, "clock"},
+		"no seller":   {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
+		"no key":      {func(o *fakegateway.Options) { o.MerchantPublicKey = "" }, "merchant's public key: empty"},
 		"bad own key": {func(o *fakegateway.Options) { o.PrivateKey = "x" }, "fakegateway: private key"},
 		"URL": {func(o *fakegateway.Options) {
 			o.URL = "https://api.example/"
@@ -391,9 +325,8 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 		"URL without a host": {func(o *fakegateway.Options) {
 			o.URL = "https:/gateway.do"
 		}, "URL that ends in /gateway.do"},
-		"return URL": {func(o *fakegateway.Options) {
-			o.ReturnURL = "javascript:alert(1)"
-		}, "return URL"},
+		"return URL": {func(o *fakegateway.Options) { o.ReturnURL = "javascript:alert(1)" },
+			"return URL"},
 		"negative max":               {func(o *fakegateway.Options) { o.MaxTrades = -1 }, "negative"},
 		"finished before it is paid": {func(o *fakegateway.Options) { o.FinishAfter = -1 }, "negative"},
 		"a balance beside a store that others share": {func(o *fakegateway.Options) {
@@ -407,41 +340,4 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 			t.Errorf("%s: %v, want it to say %q", name, err, tc.want)
 		}
 	}
-}
-
-func TestManyAtOnce(t *testing.T) {
-	g, s, _ := system(t, func(o *fakegateway.Options) { o.HTTP = &http.Client{Transport: answers("success")} })
-	const shoppers = 8
-	str := prepare(t, s, order(0))
-	var paid, delivered [shoppers]int
-	var wg sync.WaitGroup
-	for i := range shoppers {
-		wg.Go(func() {
-			if _, err := g.Open(str); err != nil && !errors.Is(err, fakegateway.ErrPaid) {
-				t.Error(err)
-			}
-			if g.Pay(orderID) == nil {
-				paid[i]++
-			}
-			delivered[i], _ = g.Tick(context.Background())
-		})
-	}
-	wg.Wait()
-	sum := func(a [shoppers]int) (n int) {
-		for _, v := range a {
-			n += v
-		}
-		return n
-	}
-	if len(g.Trades()) != 1 || sum(paid) != 1 || sum(delivered) != 1 || len(g.Pending()) != 0 {
-		t.Errorf("%d trades, paid %d times, %d notifications delivered, %d pending; want 1, 1, 1, 0",
-			len(g.Trades()), sum(paid), sum(delivered), len(g.Pending()))
-	}
-}
-
-// answers is a shop that gives every notification the same answer.
-type answers string
-
-func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(a))), Request: r}, nil
 }

@@ -1,15 +1,10 @@
 package fakegateway_test
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,21 +12,10 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/seckill"
 )
-
-// keys are the shop's and the gateway's key pairs.
-var keys = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
-	for i := range out {
-		var err error
-		if out[i], err = fakegateway.GenerateKeys(); err != nil {
-			panic(err)
-		}
-	}
-	return out
-})
 
 // pair is two gateways that share a store and a clock. The gateway that sends a notification calls its own shop.
 type pair struct {
@@ -58,35 +42,14 @@ func newPair(t *testing.T, s fakegateway.Store, atOnce bool) *pair {
 	p := &pair{clock: memory.NewClock(start.Add(1_234_567 * time.Nanosecond))}
 	for i := range p.gateways {
 		p.shops[i] = func(context.Context) string { return "success" }
-		var err error
-		p.gateways[i], err = fakegateway.New(fakegateway.Options{Clock: p.clock, AppID: appID, SellerID: sellerID,
-			MerchantPublicKey: keys()[0].Public,
-			PrivateKey:        keys()[1].Private, Store: s, AtOnce: atOnce,
-			HTTP: &http.Client{Transport: pairShop(func(ctx context.Context) string { return p.shops[i](ctx) })}})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private,
-		AlipayPublicKey: keys()[1].Public,
-		Gateway:         "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify",
-		Clock: p.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.orderString, err = client.Prepare(seckill.Order{ID: orderID, Amount: 88_80, Title: "红色外套", Placed: start,
-		PayBy: start.Add(15 * time.Minute)})
-	if err != nil {
-		t.Fatal(err)
+		var one *shop
+		p.gateways[i], one, _ = system(t, func(o *fakegateway.Options) {
+			o.Clock, o.Store, o.AtOnce = p.clock, s, atOnce
+			o.HTTP = &http.Client{Transport: pairShop(func(ctx context.Context) string { return p.shops[i](ctx) })}
+		})
+		p.orderString = prepare(t, one, order(0))
 	}
 	return p
-}
-
-// cashier opens the cashier's page at a gateway.
-func (p *pair) cashier(gateway int) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/cashier?"+p.orderString, nil))
-	return w
 }
 
 func testShared(t *testing.T, s fakegateway.Store) {
@@ -159,12 +122,8 @@ func testShared(t *testing.T, s fakegateway.Store) {
 func testRhythm(t *testing.T, s fakegateway.Store) {
 	p := newPair(t, s, false)
 	p.shops[0] = func(context.Context) string { return "fail" }
-	if _, err := p.gateways[0].Open(p.orderString); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.gateways[0].Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.gateways[0].Open(p.orderString))
+	must.OK(t, p.gateways[0].Pay(orderID))
 	for i, wait := range fakegateway.AlipayRetries[:2] {
 		awaitDue(t, s, p.clock.Now(), trade(orderID))
 		if delivered, failed, err := p.gateways[0].Repeat(t.Context()); delivered != 0 || failed != 1 || err != nil {
@@ -193,12 +152,8 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 		<-goOn
 		return "fail"
 	}
-	if _, err := p.gateways[0].Open(p.orderString); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.gateways[1].Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.gateways[0].Open(p.orderString))
+	must.OK(t, p.gateways[1].Pay(orderID))
 	awaitDue(t, s, p.clock.Now(), trade(orderID))
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -254,11 +209,12 @@ func (b *broken) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, erro
 func testFaults(t *testing.T, s fakegateway.Store) {
 	b := &broken{Store: s}
 	p := newPair(t, b, true)
-	if w := p.cashier(0); w.Code != http.StatusOK {
+	if w := get(p.gateways[0], p.orderString, ""); w.Code != http.StatusOK {
 		t.Fatalf("status %d", w.Code)
 	}
 	b.fault = errors.New("no answer")
-	if w := p.cashier(0); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "收银台暂时无法应答") ||
+	if w := get(p.gateways[0], p.orderString, ""); w.Code != http.StatusServiceUnavailable ||
+		!strings.Contains(w.Body.String(), "收银台暂时无法应答") ||
 		w.Header().Get("X-Sub-Code") != fakegateway.ErrUnavailable.SubCode {
 		t.Errorf("cashier: status %d, %s", w.Code, w.Body)
 	}
@@ -274,94 +230,50 @@ func testFaults(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// call sends a call of the shop to a gateway and returns the answer's node.
-func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]any {
-	t.Helper()
-	key, err := alipay.ParsePrivateKey(keys()[0].Private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	query, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"},
-		"sign_type": {"RSA2"}, "version": {"1.0"},
-		"timestamp": {"2026-01-01 20:00:00"}, "biz_content": {biz}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := httptest.NewRecorder()
-	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://gateway.example/gateway.do?"+query,
-		nil))
-	var answer map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
-		t.Fatalf("%s: %v: %s", method, err, w.Body)
-	}
-	node, _ := answer[strings.ReplaceAll(method, ".", "_")+"_response"].(map[string]any)
-	return node
-}
-
 func testTwoTrades(t *testing.T, s fakegateway.Store) {
 	p := newPair(t, s, false)
-	if err := p.gateways[1].SetFaults(
-		fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.gateways[1].SetFaults(
+		fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1}}))
 	var nos [2]string
 	for i, g := range p.gateways {
 		var err error
 		if nos[i], err = g.Open(p.orderString); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.gateways[1-i].PayTrade(nos[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, p.gateways[1-i].PayTrade(nos[i]))
 	}
-	byOrder := `{"out_trade_no":"` + orderID + `"}`
-	if got := p.call(t, 1, alipay.MethodQuery, byOrder); got["trade_no"] != nos[0] || nos[0] == nos[1] {
+	byOrder := map[string]any{"out_trade_no": orderID}
+	if got, _ := call(t, p.gateways[1], alipay.MethodQuery, byOrder); got["trade_no"] != nos[0] || nos[0] == nos[1] {
 		t.Errorf("query by out_trade_no: %v, want the first of %q", got, nos)
 	}
-	refund := `{"trade_no":"` + nos[0] + `","refund_amount":"88.80","out_request_no":"r1"}`
+	refund := map[string]any{"trade_no": nos[0], "refund_amount": "88.80", "out_request_no": "r1"}
 	for i, want := range []string{"Y", "N"} {
-		if got := p.call(t, i, alipay.MethodRefund, refund); got["code"] != "10000" || got["fund_change"] != want {
+		if got, _ := call(t, p.gateways[i], alipay.MethodRefund, refund); code(got) != want {
 			t.Errorf("refund at gateway %d: %v, want fund_change %s", i, got, want)
 		}
 	}
-	if got := p.call(t, 0, alipay.MethodQuery, byOrder); got["trade_no"] != nos[1] ||
+	if got, _ := call(t, p.gateways[0], alipay.MethodQuery, byOrder); got["trade_no"] != nos[1] ||
 		got["trade_status"] != "TRADE_SUCCESS" {
 		t.Errorf("query by out_trade_no, the first refunded: %v, want the second", got)
 	}
-	bill := `{"bill_type":"trade","bill_date":"2026-01-01"}`
-	if got := p.call(t, 0, alipay.MethodBill, bill); got["sub_code"] != fakegateway.ErrNoBill.SubCode {
+	bill := billOf("2026-01-01")
+	if got, _ := call(t, p.gateways[0], alipay.MethodBill, bill); got["sub_code"] != fakegateway.ErrNoBill.SubCode {
 		t.Errorf("bill on the same day: %v", got)
 	}
 	p.clock.Advance(4 * time.Hour) // midnight in China
 	var address string
 	for deadline := time.Now().Add(dueLag); address == "" && time.Now().Before(deadline); {
-		address, _ = p.call(t, 0, alipay.MethodBill, bill)["bill_download_url"].(string)
+		got, _ := call(t, p.gateways[0], alipay.MethodBill, bill)
+		address = got["bill_download_url"]
 	}
 	var lines int
 	for deadline := time.Now().Add(dueLag); lines != 3 && time.Now().Before(deadline); { // the index may lag
-		lines = downloaded(t, p.gateways[1], address)
+		lines = 0
+		for _, text := range files(t, p.gateways[1], address) {
+			lines += strings.Count(text, orderID)
+		}
 	}
 	if lines != 3 {
 		t.Errorf("%d lines in the bill, want two payments and a refund", lines)
 	}
-}
-
-// downloaded returns the number of lines of a bill that are about the order.
-func downloaded(t *testing.T, g *fakegateway.Gateway, address string) int {
-	t.Helper()
-	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
-	z, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
-	if err != nil {
-		t.Fatalf("%q: status %d: %v", address, w.Code, err)
-	}
-	details, err := z.File[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(details)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Count(text, []byte(orderID))
 }

@@ -5,30 +5,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // paid returns a system in which order(0) was opened and paid at start.
-func paid(t *testing.T) (*fakegateway.Gateway, *shop, *clock) {
+func paid(t *testing.T, change func(*fakegateway.Options)) (*fakegateway.Gateway, *shop, *clock) {
 	t.Helper()
-	g, s, c := system(t, nil)
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	g, s, c := system(t, change)
+	open(t, g, s, order(0))
 	if _, due := g.Next(); due || len(g.Ready()) != 0 {
 		t.Fatal("a notification is queued before payment")
 	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	return g, s, c
 }
 
 func TestNotifyIsDueAtOnceAndAuthentic(t *testing.T) {
-	g, s, c := paid(t)
+	g, s, c := paid(t, nil)
 	select {
 	case <-g.Ready():
 	default:
@@ -58,16 +53,14 @@ func TestNotifyIsDueAtOnceAndAuthentic(t *testing.T) {
 		t.Errorf("gmt_payment %q, want Beijing's time", s.got[0].Get("gmt_payment"))
 	}
 	c.set(start.Add(48 * time.Hour))
-	if delivered, failed := g.Tick(context.Background()); delivered+failed != 0 {
-		t.Errorf("after delivery: %d delivered, %d failed, want none", delivered, failed)
-	}
+	steps(t, g, 0, 0)
 	if _, ok := g.Next(); ok {
 		t.Error("an attempt is due after delivery")
 	}
 }
 
 func TestNotifyIsRepeatedUntilSuccess(t *testing.T) {
-	g, s, c := paid(t)
+	g, s, c := paid(t, nil)
 	at := start
 	for i, tc := range []struct {
 		status int
@@ -80,14 +73,10 @@ func TestNotifyIsRepeatedUntilSuccess(t *testing.T) {
 		}
 		c.set(at)
 		s.status, s.answer = tc.status, tc.answer
-		if d, f := g.Tick(context.Background()); d != 0 || f != 1 {
-			t.Errorf("%d %q: %d delivered, %d failed, want 0, 1", tc.status, tc.answer, d, f)
-		}
+		steps(t, g, 0, 1)
 		at = at.Add(fakegateway.AlipayRetries[i])
-		if diff := cmp.Diff([]fakegateway.Pending{{OutTradeNo: orderID, Attempts: i + 1, Next: at}},
-			g.Pending()); diff != "" {
-			t.Errorf("after attempt %d (-want +got):\n%s", i+1, diff)
-		}
+		must.Equal(t, []fakegateway.Pending{{OutTradeNo: orderID, Attempts: i + 1, Next: at}}, g.Pending(),
+			"after attempt", i+1)
 	}
 	c.set(at)
 	s.status, s.answer = 200, "success"
@@ -105,7 +94,7 @@ func TestNotifyIsRepeatedUntilSuccess(t *testing.T) {
 }
 
 func TestNotifyIsGivenUpAfterTheLastRetry(t *testing.T) {
-	g, s, c := paid(t)
+	g, s, c := paid(t, nil)
 	s.answer = "fail"
 	for range 1 + len(fakegateway.AlipayRetries) {
 		next, ok := g.Next()
@@ -121,7 +110,7 @@ func TestNotifyIsGivenUpAfterTheLastRetry(t *testing.T) {
 }
 
 func TestDroppedNotifyComesAgain(t *testing.T) {
-	g, s, c := paid(t)
+	g, s, c := paid(t, nil)
 	g.SetDropNotifications(true)
 	if d, f := g.Tick(context.Background()); d != 0 || f != 1 || len(s.got) != 0 {
 		t.Errorf("dropping: %d delivered, %d failed, %d received, want 0, 1, 0", d, f, len(s.got))
@@ -134,15 +123,13 @@ func TestDroppedNotifyComesAgain(t *testing.T) {
 }
 
 func TestABrokenOffAttemptDoesNotCount(t *testing.T) {
-	g, s, _ := paid(t)
+	g, s, _ := paid(t, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.onCall = cancel
 	if d, f := g.Tick(ctx); d+f != 0 {
 		t.Errorf("broken off: %d delivered, %d failed, want none", d, f)
 	}
-	if diff := cmp.Diff([]fakegateway.Pending{{OutTradeNo: orderID, Next: start}}, g.Pending()); diff != "" {
-		t.Errorf("pending (-want +got):\n%s", diff)
-	}
+	must.Equal(t, []fakegateway.Pending{{OutTradeNo: orderID, Next: start}}, g.Pending(), "pending")
 	if d, f := g.Tick(ctx); d+f != 0 || len(s.got) != 1 {
 		t.Errorf("with an ended context %d attempts were made", len(s.got)-1)
 	}

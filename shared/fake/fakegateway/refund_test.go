@@ -2,7 +2,6 @@ package fakegateway_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -48,23 +48,10 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 // cut.
 func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]any) (map[string]string, int) {
 	t.Helper()
-	content, err := json.Marshal(biz)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := alipay.ParsePrivateKey(shopKeys().Private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"},
-		"sign_type": {"RSA2"},
-		"timestamp": {"2026-01-01 20:00:00"}, "version": {"1.0"}, "biz_content": {string(content)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(json.Marshal(biz))
 	client := http.Client{Transport: wire{g}}
 	resp, err := client.Post("http://gateway.example/gateway.do", "application/x-www-form-urlencoded",
-		strings.NewReader(body))
+		strings.NewReader(signed(t, callOf(method, string(content)))))
 	if err != nil {
 		return nil, 0
 	}
@@ -74,13 +61,25 @@ func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]an
 	}
 	var answer map[string]json.RawMessage
 	var node map[string]string
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.NewDecoder(resp.Body).Decode(&answer))
 	if err := json.Unmarshal(answer[strings.ReplaceAll(method, ".", "_")+"_response"], &node); err != nil {
 		t.Fatalf("%s: %v in %s", method, err, answer)
 	}
 	return node, resp.StatusCode
+}
+
+// callOf returns the parameters of a call.
+func callOf(method, content string) url.Values {
+	return url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"}, "sign_type": {"RSA2"},
+		"timestamp": {"2026-01-01 20:00:00"}, "version": {"1.0"}, "biz_content": {content}}
+}
+
+// refund asks for a refund of order(0), and checks the answer's sub code, or fund_change of a success.
+func refund(t *testing.T, g *fakegateway.Gateway, amount, requestNo, want string) {
+	t.Helper()
+	if got, _ := call(t, g, alipay.MethodRefund, back(amount, requestNo)); code(got) != want {
+		t.Errorf("refund of %s: %v, want %s", amount, got, want)
+	}
 }
 
 func back(amount, requestNo string) map[string]any {
@@ -96,7 +95,7 @@ func code(node map[string]string) string {
 }
 
 func TestRefundAnswers(t *testing.T) {
-	g, _, _ := paid(t)
+	g, _, _ := paid(t, nil)
 	no := g.Trades()[0].TradeNo
 	for _, step := range []struct {
 		name string
@@ -145,13 +144,9 @@ func TestRefundAnswers(t *testing.T) {
 
 func TestRefundOfATradeThatIsNotPaid(t *testing.T) {
 	g, s, _ := system(t, nil)
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
 	for _, state := range []fakegateway.Status{fakegateway.StatusWait, fakegateway.StatusClosed} {
-		if got, _ := call(t, g, alipay.MethodRefund, back("88.80", "r1")); code(got) != "ACQ.TRADE_STATUS_ERROR" {
-			t.Errorf("%s: %v, want ACQ.TRADE_STATUS_ERROR", state, got)
-		}
+		refund(t, g, "88.80", "r1", "ACQ.TRADE_STATUS_ERROR")
 		if state == fakegateway.StatusWait {
 			closeTrade(t, g, s, orderID)
 		}
@@ -159,7 +154,7 @@ func TestRefundOfATradeThatIsNotPaid(t *testing.T) {
 }
 
 func TestRefundWithoutANumberIsTheWholeTrades(t *testing.T) {
-	g, _, _ := paid(t)
+	g, _, _ := paid(t, nil)
 	for _, want := range []string{"Y", "N"} {
 		if got, _ := call(t, g, alipay.MethodRefund, map[string]any{"out_trade_no": orderID,
 			"refund_amount": "88.80"}); code(got) != want || got["refund_fee"] != "88.80" {
@@ -174,24 +169,12 @@ func TestRefundWithoutANumberIsTheWholeTrades(t *testing.T) {
 
 func TestATradeIsFinished(t *testing.T) {
 	const year = 365 * 24 * time.Hour
-	g, s, c := system(t, func(o *fakegateway.Options) { o.FinishAfter = year })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	g, _, c := paid(t, func(o *fakegateway.Options) { o.FinishAfter = year })
 	c.set(start.Add(year - 1))
-	if got, _ := call(t, g, alipay.MethodRefund, back("1.00", "r1")); code(got) != "Y" {
-		t.Errorf("a moment before: %v, want Y", got)
-	}
+	refund(t, g, "1.00", "r1", "Y")
 	c.set(start.Add(year))
-	if got, _ := call(t, g, alipay.MethodRefund, back("1.00", "r2")); code(got) != "ACQ.TRADE_HAS_FINISHED" {
-		t.Errorf("then: %v, want ACQ.TRADE_HAS_FINISHED", got)
-	}
-	if got, _ := call(t, g, alipay.MethodRefund, back("1.00", "r1")); code(got) != "N" {
-		t.Errorf("one that was made before: %v, want N", got)
-	}
+	refund(t, g, "1.00", "r2", "ACQ.TRADE_HAS_FINISHED")
+	refund(t, g, "1.00", "r1", "N")
 	if got, _ := call(t, g, alipay.MethodQuery,
 		map[string]any{"out_trade_no": orderID}); got["trade_status"] != "TRADE_FINISHED" {
 		t.Errorf("query: %v, want TRADE_FINISHED", got)
@@ -199,34 +182,18 @@ func TestATradeIsFinished(t *testing.T) {
 	if tr := g.Trades()[0]; tr.Status != fakegateway.StatusFinished || tr.Kept() != 87_80 {
 		t.Errorf("%+v, want it finished with 87.80 kept", tr)
 	}
-	if err := g.Pay(orderID); !errors.Is(err, fakegateway.ErrPaid) {
-		t.Errorf("paid again: %v, want ErrPaid", err)
-	}
+	must.Is(t, fakegateway.ErrPaid, g.Pay(orderID), "paid again")
 }
 
 func TestRefundsNeedABalance(t *testing.T) {
 	none := seckill.Fen(0)
-	g, s, _ := system(t, func(o *fakegateway.Options) { o.Balance = &none })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
-		t.Errorf("out of what was paid: %v, want Y", got)
-	}
+	g, _, _ := paid(t, func(o *fakegateway.Options) { o.Balance = &none })
+	refund(t, g, "8.80", "r1", "Y")
 	g.SetBalance(9_99)
-	if got, _ := call(t, g, alipay.MethodRefund, back("10.00", "r2")); code(got) != "ACQ.SELLER_BALANCE_NOT_ENOUGH" {
-		t.Errorf("with 9.99 in the account: %v, want ACQ.SELLER_BALANCE_NOT_ENOUGH", got)
-	}
-	if got, _ := call(t, g, alipay.MethodRefund, back("9.99", "r3")); code(got) != "Y" {
-		t.Errorf("all of it: %v, want Y", got)
-	}
+	refund(t, g, "10.00", "r2", "ACQ.SELLER_BALANCE_NOT_ENOUGH")
+	refund(t, g, "9.99", "r3", "Y")
 	g.SetBalance(100_00)
-	if got, _ := call(t, g, alipay.MethodRefund, back("10.00", "r2")); code(got) != "Y" {
-		t.Errorf("when there is money again: %v, want Y", got)
-	}
+	refund(t, g, "10.00", "r2", "Y")
 }
 
 // TestRefundsAtOnce checks that of many concurrent refunds as many succeed as there is money for, each once.
@@ -236,7 +203,7 @@ func TestRefundsAtOnce(t *testing.T) {
 		balance seckill.Fen
 		want    int
 	}{"all that was paid": {88_80, 4}, "the seller has less": {50_00, 2}} {
-		g, _, _ := paid(t)
+		g, _, _ := paid(t, nil)
 		g.SetBalance(tc.balance)
 		var answers [shops][2]string
 		var wg sync.WaitGroup
@@ -265,14 +232,12 @@ func TestRefundsAtOnce(t *testing.T) {
 			tr.Refunded() != seckill.Fen(tc.want)*20_00 {
 			t.Errorf("%s: %d made, %+v; want %d", name, made, tr, tc.want)
 		}
-		if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "rest")); code(got) != "Y" {
-			t.Errorf("%s: the rest: %v", name, got) // a refused refund must leave the balance unchanged
-		}
+		refund(t, g, "8.80", "rest", "Y") // a refused refund must leave the balance unchanged
 	}
 }
 
 func TestRefundQuery(t *testing.T) {
-	g, _, c := paid(t)
+	g, _, c := paid(t, nil)
 	c.set(start.Add(time.Minute))
 	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" || got["refund_fee"] != "8.80" ||
 		got["gmt_refund_pay"] != "2026-01-01 20:01:00" {
@@ -297,24 +262,18 @@ func TestRefundQuery(t *testing.T) {
 			"sub_code": "ACQ.INVALID_PARAMETER", "sub_msg": "biz_content is wrong", "out_trade_no": orderID}},
 	} {
 		got, _ := call(t, g, alipay.MethodRefundQuery, tc.biz)
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Equal(t, tc.want, got, name)
 	}
 }
 
 // TestRefundNotifications checks that the shop is notified of the payment, of a partial refund, and of the rest.
 func TestRefundNotifications(t *testing.T) {
-	g, s, c := paid(t)
+	g, s, c := paid(t, nil)
 	for i, amount := range []string{"8.80", "80.00"} {
 		c.set(start.Add(time.Duration(i+1)*time.Minute + 7*time.Millisecond))
-		if got, _ := call(t, g, alipay.MethodRefund, back(amount, fmt.Sprintf("r%d", i+1))); code(got) != "Y" {
-			t.Fatal(got)
-		}
+		refund(t, g, amount, fmt.Sprintf("r%d", i+1), "Y")
 	}
-	if delivered, failed := g.Tick(t.Context()); delivered != 3 || failed != 0 {
-		t.Fatalf("%d delivered, %d failed, want 3, 0", delivered, failed)
-	}
+	steps(t, g, 3, 0)
 	type told struct{ Status, Fee, At, No, Closed string }
 	var got []told
 	ids := map[string]bool{}
@@ -340,22 +299,16 @@ func TestRefundNotifications(t *testing.T) {
 
 // TestTheShopsClient checks that the project's own adapter sees its refund made, once.
 func TestTheShopsClient(t *testing.T) {
-	g, s, c := paid(t)
+	g, s, c := paid(t, nil)
 	client := s.clientOf(t, g, c)
 	r := seckill.Refund{Order: orderID, TradeNo: g.Trades()[0].TradeNo, ID: seckill.RefundID(orderID,
 		g.Trades()[0].TradeNo), Amount: 88_80, Reason: "订单已关闭"}
 	for i, want := range []struct{ before, answer seckill.RefundState }{{seckill.RefundMissing, seckill.RefundMade},
 		{seckill.RefundMade, seckill.RefundPending}} {
-		if a, err := client.RefundStatus(t.Context(), r); a.State != want.before || err != nil {
-			t.Errorf("%d: status before: %v, %v; want %s", i, a, err, want.before)
-		}
-		if a, err := client.Refund(t.Context(), r); a.State != want.answer || err != nil {
-			t.Errorf("%d: refund: %v, %v; want %s", i, a, err, want.answer)
-		}
+		must.Equal(t, want.before, must.Get(client.RefundStatus(t.Context(), r)).State, i, "status before")
+		must.Equal(t, want.answer, must.Get(client.Refund(t.Context(), r)).State, i, "refund")
 	}
-	if tr, err := client.Query(t.Context(), orderID); tr.State != seckill.TradeClosed || err != nil {
-		t.Errorf("query: %+v, %v; want it closed", tr, err)
-	}
+	must.Equal(t, seckill.TradeClosed, must.Get(client.Query(t.Context(), orderID)).State, "query")
 }
 
 // clientOf returns the shop's client, connected by a wire.
@@ -363,20 +316,15 @@ func (s *shop) clientOf(t *testing.T, g *fakegateway.Gateway, c *clock) *alipay.
 	t.Helper()
 	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: shopKeys().Private,
 		AlipayPublicKey: g.PublicKey(),
-		Gateway:         "http://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify",
-		Clock: c,
-		HTTP:  &http.Client{Transport: wire{g}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Gateway:         "http://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify", Clock: c,
+		HTTP: &http.Client{Transport: wire{g}}})
+	must.OK(t, err)
 	return client
 }
 
 func TestTheCashierOfARefundedTrade(t *testing.T) {
-	g, s, c := paid(t)
-	if got, _ := call(t, g, alipay.MethodRefund, back("88.80", "r1")); code(got) != "Y" {
-		t.Fatal(got)
-	}
+	g, s, c := paid(t, nil)
+	refund(t, g, "88.80", "r1", "Y")
 	c.set(start.Add(time.Hour))
 	if w := get(g, prepare(t, s, order(0)), "en"); w.Code != http.StatusOK ||
 		!strings.Contains(w.Body.String(), "Refunded in full") {

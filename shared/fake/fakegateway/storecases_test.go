@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -78,9 +79,7 @@ func trade(no string) fakegateway.Key { return fakegateway.Key{OutTradeNo: no, N
 
 func save(t *testing.T, s fakegateway.Store, r fakegateway.Record) fakegateway.Record {
 	t.Helper()
-	if err := s.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Save(t.Context(), r))
 	r.Version++
 	return r
 }
@@ -133,9 +132,7 @@ func testSecond(t *testing.T, s fakegateway.Store) {
 	first, other := save(t, s, sample("a")), save(t, s, second(sample("a")))
 	loaded(t, s, "a", first)
 	loaded(t, s, "a", other)
-	if err := s.Save(t.Context(), second(sample("a"))); !errors.Is(err, fakegateway.ErrChanged) {
-		t.Errorf("made twice: %v, want ErrChanged", err)
-	}
+	must.Is(t, fakegateway.ErrChanged, s.Save(t.Context(), second(sample("a"))), "made twice")
 	change := second(paidRecord("a", start))
 	change.Version = other.Version
 	change = save(t, s, change)
@@ -188,9 +185,7 @@ func testMoved(t *testing.T, s fakegateway.Store) {
 				break
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", day, diff)
-		}
+		must.Equal(t, want, got, day)
 	}
 }
 
@@ -200,15 +195,11 @@ func testVersions(t *testing.T, s fakegateway.Store) {
 	for name, version := range map[string]int64{"new": 0, "older": r.Version - 1, "not there yet": r.Version + 1} {
 		other := paidRecord("a", start)
 		other.Version = version
-		if err := s.Save(t.Context(), other); !errors.Is(err, fakegateway.ErrChanged) {
-			t.Errorf("%s: %v, want ErrChanged", name, err)
-		}
+		must.Is(t, fakegateway.ErrChanged, s.Save(t.Context(), other), name)
 	}
 	other := sample("b")
 	other.Version = 1
-	if err := s.Save(t.Context(), other); !errors.Is(err, fakegateway.ErrChanged) {
-		t.Errorf("a later version of what is not there: %v, want ErrChanged", err)
-	}
+	must.Is(t, fakegateway.ErrChanged, s.Save(t.Context(), other), "a later version of what is not there")
 	loaded(t, s, "a", r)
 }
 
@@ -244,10 +235,7 @@ func testConcurrentSave(t *testing.T, s fakegateway.Store) {
 func awaitDue(t *testing.T, s fakegateway.Store, by time.Time, want ...fakegateway.Key) {
 	t.Helper()
 	for deadline := time.Now().Add(dueLag); ; {
-		got, err := s.Due(t.Context(), by)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(s.Due(t.Context(), by))
 		if slices.Equal(got, want) {
 			return
 		}
@@ -292,9 +280,7 @@ func testManyDue(t *testing.T, s fakegateway.Store) {
 			}
 			seen[k] = true
 			r, _, err := s.Load(t.Context(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r.Notifications[0].Next = time.Time{}
 			save(t, s, r)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 )
@@ -20,12 +21,6 @@ func embedded() *memory.Rows {
 
 func TestStoreConforms(t *testing.T) {
 	testStore(t, func(*testing.T) fakegateway.Store { return fakegateway.NewTable(embedded()) })
-}
-
-func paidTrade() fakegateway.Record {
-	return fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "a", Status: fakegateway.StatusSuccess,
-		Created: start, Expires: start, Paid: start}, N: 1, Lapses: start,
-		Notifications: []fakegateway.Notification{{ID: "n", Next: start}}}
 }
 
 func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
@@ -40,13 +35,9 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 	} {
 		rows := embedded()
 		s := fakegateway.NewTable(rows)
-		if err := s.Save(t.Context(), paidTrade()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Save(t.Context(), paidRecord("a", start)))
 		key := ledger.Key{Table: fakegateway.TableTrades, PK: "a"}
-		if err := rows.Transact(t.Context(), []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: c.set}}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, rows.Transact(t.Context(), []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: c.set}}))
 		if _, found, err := s.Load(t.Context(), fakegateway.Key{OutTradeNo: "a", N: 1}); found || err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: found %v, %v; want an error with %q", name, found, err, c.want)
@@ -57,18 +48,16 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 // TestRowIsPartOfWhatIsWritten checks, at each point of a trade's life, that Save writes what Row returns; only a
 // refund's entry also has its notification.
 func TestRowIsPartOfWhatIsWritten(t *testing.T) {
-	waits, refunded := paidTrade(), paidTrade()
+	waits, refunded := paidRecord("a", start), paidRecord("a", start)
 	waits.OutTradeNo, waits.Status, waits.Paid, waits.Notifications = "b", fakegateway.StatusWait, time.Time{}, nil
-	refunded.N, refunded.TradeNo, refunded.Amount = 2, "2", 8880
+	refunded.N, refunded.TradeNo = 2, "2"
 	refunded.Refunds = []fakegateway.Refund{{RequestNo: "r\"1", Amount: 80, At: start.Add(time.Second)},
 		{RequestNo: "r2", Amount: 8800, At: start.Add(time.Minute)}}
 	refunded.Notifications = append(refunded.Notifications, fakegateway.Notification{ID: "m1"},
 		fakegateway.Notification{ID: "m2", Attempts: 3, Next: start})
-	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paidTrade(), "a#2": refunded} {
+	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paidRecord("a", start), "a#2": refunded} {
 		rows := embedded()
-		if err := fakegateway.NewTable(rows).Save(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, fakegateway.NewTable(rows).Save(t.Context(), r))
 		written, found, err := rows.Get(t.Context(), ledger.Key{Table: fakegateway.TableTrades,
 			PK: fakegateway.RowName(r.Key())})
 		if err != nil || !found || written[fakegateway.Table.PK] != name {
@@ -106,10 +95,8 @@ func TestARowWithoutRefundsIsReadAsBefore(t *testing.T) {
 		"expires": start.UnixMilli(), "lapses": start.UnixMilli(), "paid": start.UnixMilli(), "token": "x",
 		"notify_url": "u", "notify_id": "n", "notify_attempts": int64(1),
 		"notify_state": "due", "notify_at": fmt.Sprintf("%015d", start.Add(time.Minute).UnixMilli())}
-	if err := rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: fakegateway.TableTrades, PK: "a"},
-		Op: ledger.OpPut, Row: old}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: fakegateway.TableTrades, PK: "a"},
+		Op: ledger.OpPut, Row: old}}))
 	k := fakegateway.Key{OutTradeNo: "a", N: 1}
 	r, found, err := fakegateway.NewTable(rows).Load(t.Context(), k)
 	if want := []fakegateway.Notification{{ID: "n", Attempts: 1, Next: start.Add(time.Minute)}}; err != nil || !found ||

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -31,19 +32,9 @@ func backOf(page string) string {
 	return ""
 }
 
-// browse opens an address of the gateway.
-func browse(g *fakegateway.Gateway, address string) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
-	return w
-}
-
 // TestTheCashierLeadsBack checks where the cashier of a browser sends its shopper, before and after the payment.
 func TestTheCashierLeadsBack(t *testing.T) {
-	key, err := alipay.ParsePublicKey(gatewayKeys().Public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(alipay.ParsePublicKey(gatewayKeys().Public))
 	for _, kind := range []string{"page", "wap"} {
 		g, s, c := system(t, func(o *fakegateway.Options) { o.ReturnURL = "https://elsewhere.example/" })
 		address, err := s.client.PagePay(t.Context(), order(0), backTo)
@@ -52,13 +43,9 @@ func TestTheCashierLeadsBack(t *testing.T) {
 			address, err = s.client.WapPay(t.Context(), order(0), quitTo, backTo)
 			quit = quitTo
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		opened := browse(g, address).Body.String()
-		if got := backOf(opened); got != quit {
-			t.Errorf("%s: who gives up goes to %q, want %q", kind, got, quit)
-		}
+		must.OK(t, err)
+		opened := ask(g, http.MethodGet, address, "").Body.String()
+		must.Equal(t, quit, backOf(opened), kind, "who gives up goes to")
 		c.set(start.Add(time.Minute))
 		to := backOf(post(g, inputs(opened)).Body.String())
 		u, err := url.Parse(to)
@@ -79,7 +66,8 @@ func TestTheCashierLeadsBack(t *testing.T) {
 		if !maps.EqualFunc(form, want, slices.Equal[[]string]) {
 			t.Errorf("%s: returns with\n%v, want\n%v", kind, form, want)
 		}
-		if again := backOf(browse(g, address).Body.String()); !strings.Contains(again, "paid="+orderID) {
+		if again := backOf(ask(g, http.MethodGet, address, "").Body.String()); !strings.Contains(again,
+			"paid="+orderID) {
 			t.Errorf("%s: the paid trade opened again leads back to %q", kind, again)
 		}
 	}
@@ -88,13 +76,11 @@ func TestTheCashierLeadsBack(t *testing.T) {
 // TestTheCashierOfABrowserPastTheHold: the page was opened in time and stayed open; Alipay takes no money then.
 func TestTheCashierOfABrowserPastTheHold(t *testing.T) {
 	g, s, c := system(t, nil)
-	address, err := s.client.PagePay(t.Context(), order(0), backTo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	form := inputs(browse(g, address).Body.String())
+	address := must.Get(s.client.PagePay(t.Context(), order(0), backTo))
+	form := inputs(ask(g, http.MethodGet, address, "").Body.String())
 	c.set(start.Add(15 * time.Minute))
-	for name, w := range map[string]*httptest.ResponseRecorder{"paid": post(g, form), "opened": browse(g, address)} {
+	for name, w := range map[string]*httptest.ResponseRecorder{"paid": post(g, form),
+		"opened": ask(g, http.MethodGet, address, "")} {
 		if w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "支付已过期") ||
 			strings.Contains(w.Body.String(), "paid=") {
 			t.Errorf("%s: status %d, page\n%s", name, w.Code, w.Body)
@@ -105,15 +91,10 @@ func TestTheCashierOfABrowserPastTheHold(t *testing.T) {
 // TestTwoKindsOpenOneTrade: an order opened by a computer and by a phone is one trade, which is paid once.
 func TestTwoKindsOpenOneTrade(t *testing.T) {
 	g, s, _ := system(t, nil)
-	page, err := s.client.PagePay(t.Context(), order(0), backTo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wap, err := s.client.WapPay(t.Context(), order(0), quitTo, backTo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	onComputer, onPhone := inputs(browse(g, page).Body.String()), inputs(browse(g, wap).Body.String())
+	page := must.Get(s.client.PagePay(t.Context(), order(0), backTo))
+	wap := must.Get(s.client.WapPay(t.Context(), order(0), quitTo, backTo))
+	onComputer, onPhone := inputs(ask(g, http.MethodGet, page, "").Body.String()), inputs(ask(g, http.MethodGet, wap,
+		"").Body.String())
 	for _, form := range []url.Values{onComputer, onPhone} {
 		if w := post(g, form); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "支付成功") {
 			t.Errorf("paid with status %d, page\n%s", w.Code, w.Body)
@@ -134,7 +115,7 @@ func TestCallsThatOtherSDKsMake(t *testing.T) {
 		delete(biz, "time_expire")
 		delete(biz, "seller_id")
 	})
-	w := browse(g, "/gateway.do?"+query)
+	w := ask(g, http.MethodGet, "/gateway.do?"+query, "")
 	if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "javascript:") {
 		t.Fatalf("status %d, page\n%s", w.Code, w.Body)
 	}
@@ -142,7 +123,7 @@ func TestCallsThatOtherSDKsMake(t *testing.T) {
 		t.Errorf("expires %v, want %v", got, want)
 	}
 	c.set(start.Add(14 * 24 * time.Hour))
-	if w = browse(g, "/gateway.do?"+query); w.Code != http.StatusOK || len(g.Trades()) != 1 {
+	if w = ask(g, http.MethodGet, "/gateway.do?"+query, ""); w.Code != http.StatusOK || len(g.Trades()) != 1 {
 		t.Errorf("opened again: status %d, %d trades", w.Code, len(g.Trades()))
 	}
 	if w = post(g, inputs(w.Body.String())); w.Code != http.StatusOK || backOf(w.Body.String()) != "" {

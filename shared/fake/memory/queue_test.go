@@ -1,36 +1,31 @@
 package memory_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/drivertest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestQueueConforms(t *testing.T) {
-	tests := []struct {
-		name string
-		opt  memory.QueueOptions
-	}{
-		{"in order", memory.QueueOptions{}},
-		{"shuffled", memory.QueueOptions{Shuffle: true, Seed: 1}},
-		{"other limits", memory.QueueOptions{Name: "orders#1", Shuffle: true, Seed: 2, Visible: 2 * time.Second,
-			MaxReceives: 3}},
-		{"some duplicates", memory.QueueOptions{Shuffle: true, Seed: 3, Duplicate: 0.3, Visible: 5 * time.Second,
-			MaxReceives: 6}},
-		{"everything twice", memory.QueueOptions{Shuffle: true, Seed: 4, Duplicate: 1, Visible: 5 * time.Second,
-			MaxReceives: 6}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			drivertest.Queue(t, func(*testing.T) drivertest.QueueEnv { return newEnv(tt.opt) })
+	const visible = 5 * time.Second
+	for name, opt := range map[string]memory.QueueOptions{
+		"in order":         {},
+		"shuffled":         {Shuffle: true, Seed: 1},
+		"other limits":     {Name: "orders#1", Shuffle: true, Seed: 2, Visible: 2 * time.Second, MaxReceives: 3},
+		"some duplicates":  {Shuffle: true, Seed: 3, Duplicate: 0.3, Visible: visible, MaxReceives: 6},
+		"everything twice": {Shuffle: true, Seed: 4, Duplicate: 1, Visible: visible, MaxReceives: 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			drivertest.Queue(t, func(*testing.T) drivertest.QueueEnv { return newEnv(opt) })
 		})
 	}
 }
@@ -38,11 +33,11 @@ func TestQueueConforms(t *testing.T) {
 func newEnv(opt memory.QueueOptions) drivertest.QueueEnv {
 	clock := newClock()
 	q := memory.NewQueue(clock, opt)
-	e := drivertest.QueueEnv{
+	return drivertest.QueueEnv{
 		Queue:       q,
 		Advance:     func(d time.Duration) { clock.Advance(d) },
-		Visible:     opt.Visible,
-		MaxReceives: opt.MaxReceives,
+		Visible:     cmp.Or(opt.Visible, seckill.DefaultVisible),
+		MaxReceives: cmp.Or(opt.MaxReceives, seckill.MaxReceives),
 		SendRaw:     func(_ context.Context, body []byte) error { return q.SendRaw(body, 0) },
 		Parked: func(context.Context) ([]string, error) {
 			var bodies []string
@@ -53,13 +48,6 @@ func newEnv(opt memory.QueueOptions) drivertest.QueueEnv {
 		},
 		Exact: opt.Duplicate == 0,
 	}
-	if e.Visible == 0 {
-		e.Visible = seckill.DefaultVisible
-	}
-	if e.MaxReceives == 0 {
-		e.MaxReceives = seckill.MaxReceives
-	}
-	return e
 }
 
 func newClock() *memory.Clock { return memory.NewClock(time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)) }
@@ -67,40 +55,27 @@ func newClock() *memory.Clock { return memory.NewClock(time.Date(2026, 11, 11, 1
 func mustSend(t testing.TB, q *memory.Queue, delay time.Duration, bodies ...string) {
 	t.Helper()
 	for _, b := range bodies {
-		if err := q.SendRaw([]byte(b), delay); err != nil {
-			t.Fatalf("SendRaw(%.60q, %v): %v", b, delay, err)
-		}
+		must.OK(t, q.SendRaw([]byte(b), delay))
 	}
 }
 
 func mustReceive(t testing.TB, q *memory.Queue, limit int) []seckill.Delivery {
-	t.Helper()
-	ds, err := q.Receive(context.Background(), limit)
-	if err != nil {
-		t.Fatalf("Receive(%d): %v", limit, err)
-	}
-	return ds
+	return must.Get(q.Receive(t.Context(), limit))
 }
 
 func mustDelete(t testing.TB, q *memory.Queue, d seckill.Delivery) {
 	t.Helper()
-	if err := q.Delete(context.Background(), d); err != nil {
-		t.Fatalf("Delete(%s): %v", d.ID, err)
-	}
+	must.OK(t, q.Delete(t.Context(), d))
 }
 
 // order receives and deletes everything visible, one by one, and returns the bodies.
-func order(t *testing.T, q *memory.Queue) []string {
+func order(t *testing.T, q *memory.Queue) (out []string) {
 	t.Helper()
-	var out []string
-	for {
-		ds := mustReceive(t, q, 1)
-		if len(ds) == 0 {
-			return out
-		}
+	for ds := mustReceive(t, q, 1); len(ds) > 0; ds = mustReceive(t, q, 1) {
 		out = append(out, string(ds[0].Body))
 		mustDelete(t, q, ds[0])
 	}
+	return out
 }
 
 func TestQueueOrderFollowsTheSeed(t *testing.T) {
@@ -154,52 +129,20 @@ func TestQueueDuplicates(t *testing.T) {
 	}
 }
 
-func TestQueueParksWithReasonAndRedrives(t *testing.T) {
-	ctx := context.Background()
+func TestQueueParksWithReason(t *testing.T) {
 	clock := newClock()
-	q := memory.NewQueue(clock, memory.QueueOptions{MaxReceives: 2})
+	q := memory.NewQueue(clock, memory.QueueOptions{MaxReceives: 1})
 	mustSend(t, q, 0, "by hand", "by count")
 	ds := mustReceive(t, q, 10)
 	long := strings.Repeat("原因", 1_000)
-	if err := q.Park(ctx, ds[0], long); err != nil {
-		t.Fatalf("Park: %v", err)
-	}
+	must.OK(t, q.Park(t.Context(), ds[0], long))
 	ds[0].Body[0] = '!' // the parked copy must not share memory with it
 	mustDelete(t, q, ds[0])
-	for range 2 {
-		clock.Advance(seckill.DefaultVisible)
-		mustReceive(t, q, 10)
-	}
-	parked := q.Parked()
-	if len(parked) != 2 {
-		t.Fatalf("parked %+v, want two", parked)
-	}
-	hand, count := parked[0], parked[1]
-	if string(hand.Body) != "by hand" || hand.Receives != 1 || !hand.At.Equal(newClock().Now()) {
-		t.Errorf("parked by hand: %+v", hand)
-	}
-	if !strings.HasPrefix(long, hand.Reason) || !utf8.ValidString(hand.Reason) || len(hand.Reason) > 1_000 ||
-		len(hand.Reason) < 990 {
-		t.Errorf("reason of %d bytes, valid UTF-8 %v, want the first 1,000 bytes in whole characters", len(hand.Reason),
-			utf8.ValidString(hand.Reason))
-	}
-	if want := "received 2 times"; string(count.Body) != "by count" || count.Reason != want || count.Receives != 2 ||
-		!count.At.Equal(clock.Now()) {
-		t.Errorf("parked by the queue: %+v, want reason %q", count, want)
-	}
-	count.Body[0] = '!'
-
-	if n, err := q.Redrive(ctx); err != nil || n != 2 || len(q.Parked()) != 0 {
-		t.Errorf("Redrive: %d, parked afterwards %+v, want 2 and none", n, q.Parked())
-	}
-	again := mustReceive(t, q, 10)
-	if len(again) != 2 || string(again[0].Body) != "by hand" || string(again[1].Body) != "by count" ||
-		again[1].Receives != 1 {
-		t.Errorf("after Redrive came %+v, want both, unchanged, with receives 1", again)
-	}
-	if n, err := q.Redrive(ctx); err != nil || n != 0 {
-		t.Errorf("Redrive of nothing: %d, %v", n, err)
-	}
+	clock.Advance(seckill.DefaultVisible)
+	mustReceive(t, q, 10)
+	want := []memory.ParkedMessage{{Body: []byte("by hand"), Reason: long[:999], Receives: 1, At: newClock().Now()},
+		{Body: []byte("by count"), Reason: "received 1 times", Receives: 1, At: clock.Now()}}
+	must.Equal(t, want, q.Parked(), "parked")
 }
 
 func TestQueueNext(t *testing.T) {
@@ -219,15 +162,12 @@ func TestQueueNext(t *testing.T) {
 	mustSend(t, q, 10*time.Second, "early")
 	check("one delayed less", start.Add(10*time.Second), true)
 	clock.Advance(10 * time.Second)
-	if _, err := q.Depth(ctx); err != nil { // Depth must not consume the signal that a message is there
-		t.Fatal(err)
-	}
+	_, err := q.Depth(ctx) // Depth must not consume the signal that a message is there
+	must.OK(t, err)
 	check("due", clock.Now(), true)
 	d := mustReceive(t, q, 10)[0]
 	check("received", clock.Now().Add(seckill.DefaultVisible), true)
-	if err := q.Delay(ctx, d, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Delay(ctx, d, time.Hour))
 	check("hidden for an hour", start.Add(900*time.Second), true)
 	mustDelete(t, q, d)
 	clock.Advance(890 * time.Second)
@@ -262,51 +202,27 @@ func TestQueueReadyIsPoked(t *testing.T) {
 	check("none left behind", false)
 	mustSend(t, q, time.Minute, "c")
 	check("a delayed send, for it may be the next due", true)
-	if err := q.Delay(ctx, a, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Delay(ctx, a, 0))
 	check("shown again", true)
-	if err := q.Park(ctx, b, "test"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Park(ctx, b, "test"))
 	mustDelete(t, q, b)
 	check("parked and deleted", false)
-	if _, err := q.Redrive(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(q.Redrive(ctx))
 	check("redriven", true)
 }
 
 func TestQueueSendRawTakesWhatSQSTakes(t *testing.T) {
-	tests := []struct {
-		name, body string
-		ok         bool
-	}{
-		{"empty", "", false},
-		{"one byte", "x", true},
-		{"as large as may be", strings.Repeat("x", seckill.MaxMessage), true},
-		{"a byte larger", strings.Repeat("x", seckill.MaxMessage+1), false},
-		{"white space", "\t\n\r ", true},
-		{"a control character", "a\x00b", false},
-		{"an escape", "a\x1bb", false},
-		{"broken UTF-8", "a\xffb", false},
-		{"half a character", "a\xe4\xb8", false},
-		{"a surrogate", "\xed\xa0\x80", false},
-		{"the replacement character", "\ufffd", true},
-		{"not a character", "\ufffe", false},
-		{"nor this", "\uffff", false},
-		{"outside the first plane", "😀", true},
+	q := memory.NewQueue(newClock(), memory.QueueOptions{})
+	taken := []string{"x", strings.Repeat("x", seckill.MaxMessage), "\t\n\r ", "\ufffd", "😀"}
+	mustSend(t, q, 0, taken...)
+	for _, body := range []string{"", strings.Repeat("x", seckill.MaxMessage+1), "a\x00b", "a\x1bb", "a\xffb",
+		"half a character: \xe4\xb8", "a surrogate: \xed\xa0\x80", "no character: \ufffe", "nor: \uffff"} {
+		if q.SendRaw([]byte(body), 0) == nil {
+			t.Errorf("SendRaw took %.60q", body)
+		}
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			q := memory.NewQueue(newClock(), memory.QueueOptions{})
-			if err := q.SendRaw([]byte(tt.body), 0); (err == nil) != tt.ok {
-				t.Fatalf("SendRaw(%.60q): %v, want accepted %v", tt.body, err, tt.ok)
-			}
-			if got := order(t, q); tt.ok && !slices.Equal(got, []string{tt.body}) || !tt.ok && got != nil {
-				t.Errorf("then came %.60q", got)
-			}
-		})
+	if got := order(t, q); !slices.Equal(got, taken) {
+		t.Errorf("then came %.60q", got)
 	}
 }
 
@@ -314,9 +230,7 @@ func TestQueueSharesNoMemoryWithCallers(t *testing.T) {
 	clock := newClock()
 	q := memory.NewQueue(clock, memory.QueueOptions{})
 	body := []byte("body")
-	if err := q.SendRaw(body, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.SendRaw(body, 0))
 	body[0] = '!'
 	first := mustReceive(t, q, 1)[0]
 	if string(first.Body) != "body" {
@@ -340,14 +254,9 @@ func TestQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 	}
 	mustSend(t, q, 0, "a", "b")
 	d := mustReceive(t, q, 1)[0]
-	if err := q.Park(ctx, d, "test"); err != nil {
-		t.Fatalf("Park with room for one: %v", err)
-	}
-	if err := q.SendRaw([]byte("c"), 0); err == nil {
-		t.Error("sent to a full queue")
-	}
-	if err := q.Park(ctx, d, "test"); err == nil {
-		t.Error("parked in a full queue")
+	must.OK(t, q.Park(ctx, d, "test")) // there is room for one
+	if q.SendRaw([]byte("c"), 0) == nil || q.Park(ctx, d, "test") == nil {
+		t.Error("a full queue took a message")
 	}
 	mustDelete(t, q, d)
 	mustSend(t, q, 0, "c")
@@ -359,8 +268,7 @@ func TestQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 
 func TestNewQueueRefusesOptionsOutOfRange(t *testing.T) {
 	for _, opt := range []memory.QueueOptions{{Visible: -1}, {Visible: 13 * time.Hour}, {MaxReceives: -1},
-		{Capacity: -1},
-		{Duplicate: -0.1}, {Duplicate: 1.1}} {
+		{Capacity: -1}, {Duplicate: -0.1}, {Duplicate: 1.1}} {
 		t.Run(fmt.Sprintf("%+v", opt), func(t *testing.T) {
 			defer func() {
 				if recover() == nil {

@@ -130,8 +130,8 @@ func (r *Redis) Restore(s *Snapshot) {
 	r.db = s.db.clone()
 }
 
-// Dump returns every key's value: a string, a hash as map[string]string, a sorted set as map[string]float64 (member
-// to score). Two Redises with equal dumps give equal answers, except for the order of a hash's fields.
+// Dump returns every key's value: a hash as map[string]string, a sorted set as map[string]float64 (member to score).
+// Two Redises with equal dumps give equal answers, except for the order of a hash's fields.
 func (r *Redis) Dump() map[string]any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,8 +147,6 @@ func (r *Redis) Dump() map[string]any {
 			out[key] = fields
 		case *redisZSet:
 			out[key] = maps.Clone(v.scores)
-		default:
-			out[key] = v
 		}
 	}
 	return out

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -16,9 +15,6 @@ func (e RedisError) Error() string { return string(e) }
 const (
 	errRedisType    RedisError = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	errRedisInteger RedisError = "ERR value is not an integer or out of range"
-	errRedisFloat   RedisError = "ERR value is not a valid float"
-	errRedisRange   RedisError = "ERR min or max is not a float"
-	errRedisCount   RedisError = "ERR value is out of range, must be positive"
 	errRedisSyntax  RedisError = "ERR syntax error"
 	errRedisNoKey   RedisError = "ERR no such key"
 	errRedisCursor  RedisError = "ERR invalid cursor"
@@ -76,7 +72,7 @@ func (r redisReply) value() any {
 	}
 }
 
-// redisDB is the keyspace: each key has a string, a *redisHash or a *redisZSet, never an empty one.
+// redisDB is the keyspace: each key has a *redisHash or a *redisZSet, never an empty one.
 type redisDB map[string]any
 
 // hash returns the hash at a key, or nil if the key does not exist.
@@ -128,8 +124,6 @@ func (db redisDB) clone() redisDB {
 			c[key] = v.clone()
 		case *redisZSet:
 			c[key] = v.clone()
-		default:
-			c[key] = v
 		}
 	}
 	return c
@@ -149,9 +143,6 @@ var redisCommands = map[string]redisCommand{
 	"UNLINK": {run: redisDel, min: 1},
 	"RENAME": {run: redisRename, min: 2, max: 2, keys: 2},
 	"TYPE":   {run: redisType, min: 1, max: 1, keys: 1},
-	"GET":    {run: redisGet, min: 1, max: 1, keys: 1},
-	"SET":    {run: redisSet, min: 2, keys: 1},
-	"INCR":   {run: redisIncr, min: 1, max: 1, keys: 1},
 
 	"HGET":    {run: redisHGet, min: 2, max: 2, keys: 1},
 	"HSET":    {run: redisHSet, min: 3, keys: 1},
@@ -162,15 +153,15 @@ var redisCommands = map[string]redisCommand{
 	"HLEN":    {run: redisHLen, min: 1, max: 1, keys: 1},
 	"HEXISTS": {run: redisHExists, min: 2, max: 2, keys: 1},
 	"HINCRBY": {run: redisHIncrBy, min: 3, max: 3, keys: 1},
-	"HSCAN":   {run: redisHScan, min: 2, keys: 1},
+	"HSCAN":   {run: redisHScan, min: 4, max: 4, keys: 1},
 
 	"ZADD":          {run: redisZAdd, min: 3, keys: 1},
 	"ZREM":          {run: redisZRem, min: 2, keys: 1},
 	"ZSCORE":        {run: redisZScore, min: 2, max: 2, keys: 1},
 	"ZCARD":         {run: redisZCard, min: 1, max: 1, keys: 1},
-	"ZPOPMIN":       {run: redisZPopMin, min: 1, keys: 1},
-	"ZRANGE":        {run: redisZRange, min: 3, keys: 1},
-	"ZRANGEBYSCORE": {run: redisZRangeByScore, min: 3, keys: 1},
+	"ZPOPMIN":       {run: redisZPopMin, min: 2, max: 2, keys: 1},
+	"ZRANGE":        {run: redisZRange, min: 3, max: 3, keys: 1},
+	"ZRANGEBYSCORE": {run: redisZRangeByScore, min: 6, max: 6, keys: 1},
 }
 
 // redisLookup finds a command and checks its number of arguments; it also returns the arguments that are keys.
@@ -208,34 +199,9 @@ func redisParseInt(s string) (int64, bool) {
 	return n, true
 }
 
-// redisParseFloat parses a decimal number or an infinity.
-func redisParseFloat(s string) (float64, bool) {
-	if strings.ContainsAny(s, "xX_") { // notations that only Go accepts
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	return f, err == nil && !math.IsNaN(f)
-}
-
-// redisFormatFloat formats a number as Redis 7.0 formats scores and Lua arguments: C's "%.17g". Later versions differ
-// for fractions and for integers from 1e17; scripts that use integers below 2^53 see no difference.
-func redisFormatFloat(f float64) string { return formatG(f, 17) }
-
-// formatG formats like C's "%.<digits>g".
-func formatG(f float64, digits int) string {
-	const plain = 1e14 // below this an integer has at most 14 digits, which no precision in use rounds
-	switch {
-	case f == math.Trunc(f) && math.Abs(f) < plain && (f != 0 || !math.Signbit(f)):
-		return strconv.FormatInt(int64(f), 10)
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	case math.IsNaN(f):
-		return "nan"
-	}
-	return strconv.FormatFloat(f, 'g', digits, 64)
-}
+// redisNumber formats a score or a number of a script. Scripts use whole numbers below 2^53 only; Redis prints others
+// differently.
+func redisNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func redisExists(db redisDB, args []string) (redisReply, error) {
 	n := 0
@@ -268,51 +234,10 @@ func redisRename(db redisDB, args []string) (redisReply, error) {
 func redisType(db redisDB, args []string) (redisReply, error) {
 	name := "none"
 	switch db[args[0]].(type) {
-	case string:
-		name = "string"
 	case *redisHash:
 		name = "hash"
 	case *redisZSet:
 		name = "zset"
 	}
 	return redisReply{kind: redisStatus, s: name}, nil
-}
-
-func redisGet(db redisDB, args []string) (redisReply, error) {
-	switch v := db[args[0]].(type) {
-	case nil:
-		return redisReply{}, nil
-	case string:
-		return redisString(v), nil
-	default:
-		return redisReply{}, errRedisType
-	}
-}
-
-func redisSet(db redisDB, args []string) (redisReply, error) {
-	if len(args) > 2 {
-		return redisReply{}, redisUnknownOption("SET", args[2])
-	}
-	db[args[0]] = args[1]
-	return redisReply{kind: redisStatus, s: "OK"}, nil
-}
-
-func redisIncr(db redisDB, args []string) (redisReply, error) {
-	n := int64(0)
-	switch v := db[args[0]].(type) {
-	case nil:
-	case string:
-		var ok bool
-		if n, ok = redisParseInt(v); !ok {
-			return redisReply{}, errRedisInteger
-		}
-	default:
-		return redisReply{}, errRedisType
-	}
-	if n == math.MaxInt64 {
-		return redisReply{}, errRedisAdd
-	}
-	n++
-	db[args[0]] = strconv.FormatInt(n, 10)
-	return redisReply{kind: redisInteger, n: n}, nil
 }

@@ -3,7 +3,6 @@ package memory
 import (
 	"math"
 	"strconv"
-	"strings"
 )
 
 func redisHGet(db redisDB, args []string) (redisReply, error) {
@@ -124,9 +123,6 @@ func redisHIncrBy(db redisDB, args []string) (redisReply, error) {
 	return redisReply{kind: redisInteger, n: n}, nil
 }
 
-// redisScanCount is the default of HSCAN's COUNT (Redis's documentation, SCAN).
-const redisScanCount = 10
-
 // redisHScan returns the next cursor and at most COUNT fields with their values, oldest first. Redis guarantees less:
 // it may return more than COUNT, in any order, and a field twice.
 func redisHScan(db redisDB, args []string) (redisReply, error) {
@@ -134,21 +130,12 @@ func redisHScan(db redisDB, args []string) (redisReply, error) {
 	if err != nil {
 		return redisReply{}, errRedisCursor
 	}
-	count := int64(redisScanCount)
-	for i := 2; i < len(args); i += 2 {
-		if !strings.EqualFold(args[i], "COUNT") {
-			return redisReply{}, redisUnknownOption("HSCAN", args[i])
-		}
-		if i+1 == len(args) {
-			return redisReply{}, errRedisSyntax
-		}
-		var ok bool
-		if count, ok = redisParseInt(args[i+1]); !ok {
-			return redisReply{}, errRedisInteger
-		}
-		if count < 1 {
-			return redisReply{}, errRedisSyntax
-		}
+	if args[2] != "COUNT" {
+		return redisReply{}, redisUnknownOption("HSCAN", args[2])
+	}
+	count, ok := redisParseInt(args[3])
+	if !ok || count < 1 {
+		return redisReply{}, errRedisInteger
 	}
 	h, err := db.hash(args[0])
 	if err != nil {

@@ -31,17 +31,13 @@ type redisLua struct {
 // redisCall runs a command of a script with these declared keys. It must not retain args.
 type redisCall func(declared []string, name string, args []string) (redisReply, error)
 
-// redisGlobals lists what scripts may use of Lua, by library; "" has the global functions. It omits what reaches
-// outside (files, modules, output), what differs between calls (random, addresses), what would let a script affect
-// the next one (rawset, setmetatable, setfenv), and the functions that redis_lualib.go replaces because gopher-lua's
-// differ too much.
+// redisGlobals lists what scripts may use of Lua, by library; "" has the global functions. It has only what our scripts
+// use, and omits the functions that redis_lualib.go replaces because gopher-lua's differ too much.
 var redisGlobals = map[string][]string{
-	"":       {"assert", "error", "ipairs", "next", "pairs", "rawequal", "rawget", "select", "type"},
-	"string": {"byte", "char", "find", "gmatch", "gsub", "len", "lower", "match", "rep", "reverse", "sub", "upper"},
-	"table":  {"getn", "insert", "maxn", "remove", "sort"},
-	"math": {"abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "deg", "exp", "floor", "fmod", "frexp",
-		"ldexp",
-		"log", "log10", "max", "min", "modf", "pi", "pow", "rad", "sin", "sinh", "sqrt", "tan", "tanh"},
+	"":       {"ipairs", "tostring"},
+	"string": {"find", "gmatch", "gsub", "match"},
+	"table":  {"sort"},
+	"math":   {"abs", "max", "min"},
 }
 
 func newRedisLua(command redisCall) *redisLua {
@@ -53,10 +49,10 @@ func newRedisLua(command redisCall) *redisLua {
 	}
 	r := &redisLua{state: l, command: command, globals: l.NewTable()}
 	added := map[string]map[string]lua.LGFunction{
-		"":       {"pcall": luaPCall, "tonumber": luaToNumber, "tostring": luaToString, "unpack": luaUnpack},
+		"":       {"tonumber": luaToNumber},
 		"string": {"format": luaFormat},
 		"table":  {"concat": luaConcat},
-		"redis":  {"call": r.call, "pcall": r.pcall, "error_reply": luaErrorReply, "status_reply": luaStatusReply},
+		"redis":  {"call": r.call},
 	}
 	for library, names := range redisGlobals {
 		from, to := l.G.Global, r.globals
@@ -69,7 +65,7 @@ func newRedisLua(command redisCall) *redisLua {
 		}
 		l.SetFuncs(to, added[library])
 		if library == "string" {
-			luaStringMetatable(l, to)
+			luaStringMetatable(l)
 		}
 	}
 	r.globals.RawSetString("redis", luaReadonly(l, l.SetFuncs(l.NewTable(), added["redis"])))
@@ -178,22 +174,11 @@ func luaStrings(l *lua.LState, list []string) *lua.LTable {
 	return t
 }
 
-// call is redis.call: a command's error ends the script, unless Lua's pcall catches it.
+// call is redis.call: a command's error ends the script.
 func (r *redisLua) call(l *lua.LState) int {
 	reply, err := r.do(l)
 	if err != nil {
 		l.Error(luaError(l, err), 0)
-	}
-	l.Push(redisToLua(l, reply))
-	return 1
-}
-
-// pcall is redis.pcall: a command's error is its result.
-func (r *redisLua) pcall(l *lua.LState) int {
-	reply, err := r.do(l)
-	if err != nil {
-		l.Push(luaError(l, err))
-		return 1
 	}
 	l.Push(redisToLua(l, reply))
 	return 1
@@ -210,22 +195,12 @@ func (r *redisLua) do(l *lua.LState) (redisReply, error) {
 		case lua.LString:
 			r.argv = append(r.argv, string(v))
 		case lua.LNumber:
-			r.argv = append(r.argv, redisFormatFloat(float64(v)))
+			r.argv = append(r.argv, redisNumber(float64(v)))
 		default:
 			return redisReply{}, RedisError("ERR Lua redis lib command arguments must be strings or integers")
 		}
 	}
 	return r.command(r.keys, r.argv[0], r.argv[1:])
-}
-
-func luaErrorReply(l *lua.LState) int {
-	l.Push(luaError(l, RedisError(strings.TrimPrefix(l.CheckString(1), "-"))))
-	return 1
-}
-
-func luaStatusReply(l *lua.LState) int {
-	l.Push(luaField(l, "ok", l.CheckString(1)))
-	return 1
 }
 
 func luaError(l *lua.LState, err error) *lua.LTable { return luaField(l, "err", err.Error()) }

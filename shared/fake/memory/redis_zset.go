@@ -127,21 +127,13 @@ func (z *redisZSet) drop(run, i int) {
 	}
 }
 
-// at returns the position of the member with this rank (0-based, at most len).
-func (z *redisZSet) at(rank int) (run, i int) {
-	for run = range z.runs {
-		if rank < len(z.runs[run]) {
-			return run, rank
-		}
-		rank -= len(z.runs[run])
+// each visits the members in order, until visit returns false.
+func (z *redisZSet) each(visit func(redisScored) bool) {
+	if z == nil {
+		return
 	}
-	return len(z.runs), 0
-}
-
-// each visits the members from a position on, in ascending order, until visit returns false.
-func (z *redisZSet) each(run, i int, visit func(redisScored) bool) {
-	for ; run < len(z.runs); run, i = run+1, 0 {
-		for _, e := range z.runs[run][i:] {
+	for _, run := range z.runs {
+		for _, e := range run {
 			if !visit(e) {
 				return
 			}

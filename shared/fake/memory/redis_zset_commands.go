@@ -7,56 +7,30 @@ import (
 
 func redisZAdd(db redisDB, args []string) (redisReply, error) {
 	key, rest := args[0], args[1:]
-	onlyNew, onlyOld := false, false
-options:
-	for len(rest) > 0 {
-		switch strings.ToUpper(rest[0]) {
-		case "NX":
-			onlyNew = true
-		case "XX":
-			onlyOld = true
-		case "GT", "LT", "CH", "INCR":
-			return redisReply{}, redisUnknownOption("ZADD", rest[0])
-		default:
-			break options
-		}
-		rest = rest[1:]
-	}
-	if len(rest) == 0 || len(rest)%2 != 0 {
+	if len(rest)%2 != 0 {
 		return redisReply{}, errRedisSyntax
-	}
-	if onlyNew && onlyOld {
-		return redisReply{}, RedisError("ERR XX and NX options at the same time are not compatible")
 	}
 	// Read all scores before writing the first member: an invalid one changes nothing.
 	var few [8]float64 // avoids an allocation in the usual case
 	scores := few[:0]
 	for i := 0; i < len(rest); i += 2 {
-		score, ok := redisParseFloat(rest[i])
+		score, ok := redisParseInt(rest[i])
 		if !ok {
-			return redisReply{}, errRedisFloat
+			return redisReply{}, errRedisInteger
 		}
-		scores = append(scores, score)
+		scores = append(scores, float64(score))
 	}
 	z, err := db.zset(key)
 	if err != nil {
 		return redisReply{}, err
 	}
 	if z == nil {
-		if onlyOld {
-			return redisInt(0), nil
-		}
 		z = newRedisZSet()
 		db[key] = z
 	}
 	before := z.len()
 	for i, score := range scores {
-		member := rest[2*i+1]
-		_, exists := z.score(member)
-		if exists && onlyNew || !exists && onlyOld {
-			continue
-		}
-		z.add(member, score)
+		z.add(rest[2*i+1], score)
 	}
 	return redisInt(z.len() - before), nil
 }
@@ -83,7 +57,7 @@ func redisZScore(db redisDB, args []string) (redisReply, error) {
 	if !ok {
 		return redisReply{}, nil
 	}
-	return redisString(redisFormatFloat(score)), nil
+	return redisString(redisNumber(score)), nil
 }
 
 func redisZCard(db redisDB, args []string) (redisReply, error) {
@@ -92,15 +66,9 @@ func redisZCard(db redisDB, args []string) (redisReply, error) {
 }
 
 func redisZPopMin(db redisDB, args []string) (redisReply, error) {
-	count := int64(1)
-	if len(args) > 2 {
-		return redisReply{}, redisUnknownOption("ZPOPMIN", args[2])
-	}
-	if len(args) == 2 {
-		var ok bool
-		if count, ok = redisParseInt(args[1]); !ok || count < 0 {
-			return redisReply{}, errRedisCount
-		}
+	count, ok := redisParseInt(args[1])
+	if !ok || count < 0 {
+		return redisReply{}, errRedisInteger
 	}
 	z, err := db.zset(args[0])
 	if err != nil {
@@ -110,7 +78,7 @@ func redisZPopMin(db redisDB, args []string) (redisReply, error) {
 	list := make([]redisReply, 0, 2*count)
 	for range count {
 		e := z.popMin()
-		list = append(list, redisString(e.member), redisString(redisFormatFloat(e.score)))
+		list = append(list, redisString(e.member), redisString(redisNumber(e.score)))
 	}
 	if z != nil {
 		db.dropEmpty(args[0], z.len())
@@ -118,94 +86,36 @@ func redisZPopMin(db redisDB, args []string) (redisReply, error) {
 	return redisList(list), nil
 }
 
+// redisZRange gives the whole set.
 func redisZRange(db redisDB, args []string) (redisReply, error) {
-	if len(args) > 3 {
-		return redisReply{}, redisUnknownOption("ZRANGE", args[3])
+	if args[1] != "0" || args[2] != "-1" {
+		return redisReply{}, redisUnknownOption("ZRANGE", args[1]+" "+args[2])
 	}
-	start, ok1 := redisParseInt(args[1])
-	stop, ok2 := redisParseInt(args[2])
-	if !ok1 || !ok2 {
+	return redisRange(db, args[0], math.Inf(1), math.MaxInt64)
+}
+
+// redisZRangeByScore gives the first members up to a score.
+func redisZRangeByScore(db redisDB, args []string) (redisReply, error) {
+	if args[1] != "-inf" || args[3] != "LIMIT" || args[4] != "0" {
+		return redisReply{}, redisUnknownOption("ZRANGEBYSCORE", strings.Join(args[1:], " "))
+	}
+	high, ok1 := redisParseInt(args[2])
+	limit, ok2 := redisParseInt(args[5])
+	if !ok1 || !ok2 || limit < 0 {
 		return redisReply{}, errRedisInteger
 	}
-	z, err := db.zset(args[0])
-	if err != nil {
-		return redisReply{}, err
-	}
-	n := int64(z.len())
-	if start < 0 {
-		start = max(start+n, 0)
-	}
-	if stop < 0 {
-		stop += n
-	}
-	stop = min(stop, n-1)
-	if start > stop {
-		return redisList([]redisReply{}), nil
-	}
-	list := make([]redisReply, 0, stop-start+1)
-	run, i := z.at(int(start))
-	z.each(run, i, func(e redisScored) bool {
-		list = append(list, redisString(e.member))
-		return len(list) < cap(list)
-	})
-	return redisList(list), nil
+	return redisRange(db, args[0], float64(high), limit)
 }
 
-// redisBound is one end of a range of scores.
-type redisBound struct {
-	score float64
-	open  bool // excludes the score itself
-}
-
-func redisParseBound(s string) (redisBound, bool) {
-	rest, open := strings.CutPrefix(s, "(")
-	score, ok := redisParseFloat(rest)
-	return redisBound{score, open}, ok
-}
-
-func redisZRangeByScore(db redisDB, args []string) (redisReply, error) {
-	low, ok1 := redisParseBound(args[1])
-	high, ok2 := redisParseBound(args[2])
-	if !ok1 || !ok2 {
-		return redisReply{}, errRedisRange
-	}
-	offset, limit := int64(0), int64(-1)
-	for i := 3; i < len(args); i += 3 {
-		if !strings.EqualFold(args[i], "LIMIT") {
-			return redisReply{}, redisUnknownOption("ZRANGEBYSCORE", args[i])
-		}
-		if i+2 >= len(args) {
-			return redisReply{}, errRedisSyntax
-		}
-		var okOffset, okLimit bool
-		offset, okOffset = redisParseInt(args[i+1])
-		limit, okLimit = redisParseInt(args[i+2])
-		if !okOffset || !okLimit {
-			return redisReply{}, errRedisInteger
-		}
-	}
-	if limit < 0 {
-		limit = math.MaxInt64
-	}
-	z, err := db.zset(args[0])
-	if err != nil {
-		return redisReply{}, err
-	}
+func redisRange(db redisDB, key string, high float64, limit int64) (redisReply, error) {
+	z, err := db.zset(key)
 	list := []redisReply{}
-	if z == nil || offset < 0 || limit == 0 {
-		return redisList(list), nil
-	}
-	run, i := z.find(func(e redisScored) bool { return e.score < low.score || low.open && e.score == low.score })
-	z.each(run, i, func(e redisScored) bool {
-		if e.score > high.score || high.open && e.score == high.score {
+	z.each(func(e redisScored) bool {
+		if e.score > high || int64(len(list)) == limit {
 			return false
 		}
-		if offset > 0 {
-			offset--
-			return true
-		}
 		list = append(list, redisString(e.member))
-		return int64(len(list)) < limit
+		return true
 	})
-	return redisList(list), nil
+	return redisList(list), err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 )
 
@@ -35,16 +36,12 @@ func TestIndexShowsTheStateOfLagAgo(t *testing.T) {
 		t.Helper()
 		err := rows.Transact(context.Background(), []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: "o"},
 			Op: ledger.OpUpdate, Set: ledger.Row{"item_shard": item, "created_id": "1"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	seen := func(item string) int {
 		t.Helper()
 		found, _, err := rows.Index(context.Background(), ledger.IndexOrdersByItem, item, "", 10, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return len(found)
 	}
 	write("1")
@@ -78,9 +75,7 @@ func TestIndexKeepsOlderListsAndSets(t *testing.T) {
 		{Op: ledger.OpUpdate, DelSet: map[string]ledger.Set{"set": {"a"}}, Append: map[string][]string{"list": {"q"}}},
 	} {
 		w.Key = ledger.Key{Table: ledger.TableOrders, PK: "o"}
-		if err := rows.Transact(context.Background(), []ledger.Write{w}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, rows.Transact(context.Background(), []ledger.Write{w}))
 		clock.Advance(500 * time.Millisecond)
 	}
 	got, _, err := rows.Index(context.Background(), ledger.IndexOrdersByItem, "1", "", 10, false)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/drivertest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -22,12 +23,8 @@ func BenchmarkReserve(b *testing.B) {
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	it := seckill.Item{ID: "1001", Price: 1, Start: start, End: start.Add(time.Hour), Stock: 1 << 30, Limit: 1,
 		Buckets: 16, Version: 1}
-	if err := s.BuildStart(ctx, start, it.ID, "t"); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.Install(ctx, it, "t", 0, 0, 0); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, s.BuildStart(ctx, start, it.ID, "t"))
+	must.OK(b, s.Install(ctx, it, "t", 0, 0, 0))
 	users := make([]seckill.Request, b.N)
 	for i := range users {
 		u := fmt.Sprint(i)

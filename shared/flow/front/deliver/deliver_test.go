@@ -13,6 +13,8 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/seckill"
@@ -82,38 +84,26 @@ func down(string) error { return errDown }
 // place places order n and returns its id.
 func (s *shop) place(n int) string {
 	s.Helper()
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(n)), Item: "1", User: fmt.Sprint(n), Count: 1,
-		Units: []int{n}, Price: 1, Amount: 1, Title: "t", Given: seckill.Given{Address: "a"}, Created: start,
-		Placed: start, PayBy: start.Add(time.Hour), Buckets: 1}
-	if err := s.ledger.Place(s.Context(), o, 1); err != nil {
-		s.Fatal(err)
-	}
+	o := sample.Order("1", fmt.Sprint(n), start, n)
+	must.OK(s, s.ledger.Place(s.Context(), o, 1))
 	return o.ID
 }
 
 // closing adds an entry to an order's history.
 func (s *shop) closing(id string) {
 	s.Helper()
-	if err := s.ledger.BeginClosing(s.Context(), s.order(id), seckill.Expired, s.clock.Now(), "c"); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.ledger.BeginClosing(s.Context(), s.order(id), seckill.Expired, s.clock.Now(), "c"))
 }
 
 // again adds one more entry, to an order in closing.
 func (s *shop) again(id string) {
 	s.Helper()
-	if err := s.ledger.RescheduleNow(s.Context(), id, s.clock.Now(), "c"); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.ledger.RescheduleNow(s.Context(), id, s.clock.Now(), "c"))
 }
 
 func (s *shop) order(id string) seckill.Order {
 	s.Helper()
-	o, err := s.ledger.Order(s.Context(), id)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return o
+	return must.Get(s.ledger.Order(s.Context(), id))
 }
 
 // changed passes the orders' last changes to the flow.
@@ -131,18 +121,12 @@ func (s *shop) changed(ids ...string) {
 
 func (s *shop) sweep() {
 	s.Helper()
-	if err := s.flow.Sweep(s.Context()); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.flow.Sweep(s.Context()))
 }
 
 func (s *shop) row(id string) seckill.Webhook {
 	s.Helper()
-	w, err := s.ledger.Webhook(s.Context(), id)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return w
+	return must.Get(s.ledger.Webhook(s.Context(), id))
 }
 
 // want checks which events were posted since the last call, acknowledged or not.
@@ -219,17 +203,13 @@ func TestADeadEndpoint(t *testing.T) {
 	s.again(id)
 	s.changed(id)
 	s.want("a new change opens it", id+".1")
-	if n, err := s.flow.Resume(t.Context()); n != 0 || err != nil {
-		t.Errorf("resumed %d, %v; nothing is given up", n, err)
-	}
+	must.Equal(t, 0, must.Get(s.flow.Resume(t.Context())), "resumed", "nothing is given up")
 	for s.given = nil; len(s.given) == 0; {
 		s.clock.Advance(time.Hour)
 		s.sweep()
 	}
 	s.posted, s.answer = nil, nil
-	if n, err := s.flow.Resume(t.Context()); n != 1 || err != nil {
-		t.Errorf("resumed %d, %v; want 1", n, err)
-	}
+	must.Equal(t, 1, must.Get(s.flow.Resume(t.Context())), "resumed")
 	s.sweep()
 	s.want("resumed", id+".1", id+".2", id+".3")
 }
@@ -402,9 +382,7 @@ func TestAnOrderHasOnePoster(t *testing.T) {
 	s.again(id)
 	s.changed(id)
 	s.want("posted by two", id+".3", id+".3")
-	if w := s.row(id); w.Sent != 3 {
-		t.Errorf("got %+v, want 3 sent", w)
-	}
+	must.Equal(t, 3, s.row(id).Sent)
 }
 
 // TestAProcessThatDies checks that an order whose poster died is posted by the next sweep after the lease, and that
@@ -444,9 +422,7 @@ func TestAFaultReturnsTheRest(t *testing.T) {
 	if done, err := f.Changes(t.Context(), changes); done != 1 || !errors.Is(err, errFault) {
 		t.Errorf("%d done, %v; want 1 and the fault", done, err)
 	}
-	if done, err := f.Changes(t.Context(), changes[1:]); done != 2 || err != nil {
-		t.Errorf("%d done, %v", done, err)
-	}
+	must.Equal(t, 2, must.Get(f.Changes(t.Context(), changes[1:])), "done")
 	s.clock.Advance(time.Minute)
 	s.sweep()
 	if len(s.kept) != 3 {
@@ -474,9 +450,7 @@ func TestLook(t *testing.T) {
 	for _, id := range all {
 		orders = append(orders, s.order(id))
 	}
-	if err := s.flow.Look(t.Context(), orders); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.flow.Look(t.Context(), orders))
 	s.want("looked")
 	s.sweep()
 	slices.Sort(want)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/seckill"
@@ -64,11 +66,7 @@ func (w *peers) Count(e seckill.Event, n int) { w.counted[e] += n }
 func flow(w *peers) *push.Flow {
 	w.counted = map[seckill.Event]int{}
 	return push.New(push.Deps{Connections: w, Wire: w, Clock: memory.NewClock(start), Meter: w,
-		Each: func(n int, do func(int)) {
-			for i := range n {
-				do(i)
-			}
-		}})
+		Each: system.Several(1)})
 }
 
 func (w *peers) check(t *testing.T, name string, did []string, counted map[seckill.Event]int) {
@@ -97,9 +95,7 @@ func TestConnect(t *testing.T) {
 		"no table": {peers{refuses: context.Canceled}, []string{open}, nil, context.Canceled},
 	} {
 		err := flow(&c.w).Connect(t.Context(), seckill.Pass{User: "7", Nonce: "n"}, "c3")
-		if !errors.Is(err, c.err) {
-			t.Errorf("%s: %v, want %v", name, err, c.err)
-		}
+		must.Is(t, c.err, err, name)
 		c.w.check(t, name, c.did, c.counted)
 	}
 }
@@ -170,10 +166,8 @@ func TestChanges(t *testing.T) {
 			map[seckill.Event]int{seckill.EventPushFailed: 2}},
 		"nothing": {peers{of: two}, nil, nil, nil},
 	} {
-		done, err := flow(&c.w).Changes(t.Context(), c.changes)
-		if done != len(c.changes) || err != nil {
-			t.Errorf("%s: %d done, %v; want all %d", name, done, err, len(c.changes))
-		}
+		done := must.Get(flow(&c.w).Changes(t.Context(), c.changes))
+		must.Equal(t, len(c.changes), done, name, "done")
 		c.w.check(t, name, c.did, c.counted)
 	}
 }

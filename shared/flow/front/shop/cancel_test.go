@@ -74,7 +74,7 @@ func TestCancel(t *testing.T) {
 			closings := memory.NewQueue(clock, memory.QueueOptions{})
 			l := &oneOrder{states: c.states, close: c.close}
 			f := shop.New(shop.Deps{Ledger: l, Items: memory.NewItems(), Closings: closings, Clock: clock,
-				Meter: meter{}})
+				Meter: memory.Meter(nil)})
 			got, err := f.Cancel(t.Context(), c.user, seckill.KeyedOrderID("1", buyer, "k"))
 			if c.code != "" && (err == nil || seckill.CodeOf(err) != c.code) || c.code == "" && err != nil ||
 				got.State != c.state {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -47,8 +49,8 @@ type shown struct {
 func newShown() *shown {
 	now := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	s := &shown{catalog: &catalog{Items: memory.NewItems()}, clock: memory.NewClock(now)}
-	s.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888,
-		Start: now, End: now.Add(time.Hour), CreateTime: now, Stock: 5, Limit: 2, Buckets: countBuckets + 1}
+	s.item = sample.Item("1001", now)
+	s.item.Version, s.item.Buckets = 0, countBuckets+1
 	s.Flow = New(Deps{Items: s.catalog, Clock: s.clock})
 	return s
 }
@@ -61,9 +63,7 @@ func (s *shown) put(t *testing.T, detail string) {
 	if detail != "" {
 		d = &seckill.Description{Detail: detail}
 	}
-	if err := s.Put(t.Context(), s.item, d); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Put(t.Context(), s.item, d))
 	var err error
 	if s.item, err = s.Get(t.Context(), s.item.ID); err != nil {
 		t.Fatal(err)
@@ -128,9 +128,7 @@ func TestASlowReadOfADescriptionReplacesNoNewer(t *testing.T) {
 		s.put(t, "second")
 		s.want(t, "the other look", "second", 2)
 	}
-	if got := s.describe(t.Context(), &old); got.Detail != "second" {
-		t.Errorf("the slow look shows %q", got.Detail)
-	}
+	must.Equal(t, "second", s.describe(t.Context(), &old).Detail, "the slow look shows")
 	s.want(t, "afterwards", "second", 2)
 }
 
@@ -164,15 +162,11 @@ func TestPagesShowDescriptions(t *testing.T) {
 	s.Stock = unknown{}
 	s.item.Start = s.item.Start.Add(-time.Hour)
 	s.put(t, "")
-	if err := s.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{s.item}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{s.item}}))
 	list, err := s.Live(t.Context(), 1, 10)
 	detail, derr := s.Detail(t.Context(), s.item.ID)
 	order, oerr := s.view(t.Context(), seckill.Order{Item: s.item.ID, State: seckill.Paid})
-	if err := errors.Join(err, derr, oerr); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, derr, oerr))
 	for _, v := range slices.Concat(list.Items, []View{detail, order.Item}) {
 		if v.Description.Detail != "first" || v.Item.ID != s.item.ID {
 			t.Errorf("%+v, want the description", v)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -59,10 +61,9 @@ type full struct{ seckill.Stock }
 func (full) Level(context.Context, string) (seckill.Level, error) { return seckill.Level{Left: 5}, nil }
 
 func onSale(version int64) seckill.Item {
-	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	return seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start,
-		End: start.Add(time.Hour), CreateTime: start,
-		Stock: 5, Limit: 2, Buckets: countBuckets + 1, Version: version}
+	it := sample.Item("1001", time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	it.Buckets, it.Version = countBuckets+1, version
+	return it
 }
 
 func newPublished(t *testing.T) (*published, *memory.Clock) {
@@ -72,9 +73,7 @@ func newPublished(t *testing.T) (*published, *memory.Clock) {
 
 func (p *published) publish(t *testing.T, version int64, items ...seckill.Item) {
 	t.Helper()
-	if err := p.Publish(t.Context(), seckill.List{Version: version, Items: items}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Publish(t.Context(), seckill.List{Version: version, Items: items}))
 }
 
 // TestLooksReadOneSmallRowASecond checks the reads of 100 instances, each asked ten times a second for ten seconds,
@@ -119,9 +118,7 @@ func TestNothingPublished(t *testing.T) {
 	}
 	p.publish(t, 1)
 	clock.Advance(seckill.ItemFresh)
-	if list, err := f.Live(t.Context(), 1, 10); err != nil || len(list.Items) != 0 {
-		t.Errorf("%+v, error %v, want an empty list", list, err)
-	}
+	must.Equal(t, 0, len(must.Get(f.Live(t.Context(), 1, 10)).Items))
 	if p.scans.Load() != 0 {
 		t.Error("the table of items was read")
 	}
@@ -176,9 +173,7 @@ func TestASlowFailureIsRememberedFromItsEnd(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
 	f := New(Deps{Items: p, Stock: full{}, Clock: clock})
-	if _, err := f.Live(t.Context(), 1, 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Live(t.Context(), 1, 10))
 	clock.Advance(seckill.ItemFresh)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -197,9 +192,7 @@ func TestASlowFailureIsRememberedFromItsEnd(t *testing.T) {
 			t.Errorf("as of %v, error %v", list.AsOf, err)
 		}
 	}
-	if n := p.versions.Load() - before; n != 1 {
-		t.Errorf("10 requests made %d reads that take 2 s and fail, want 1", n)
-	}
+	must.Equal(t, 1, p.versions.Load()-before, "10 requests made", "reads that take 2 s and fail")
 }
 
 // TestACopyThatLagsTakesNothingBack checks that a lagging replica does not undo what was shown.
@@ -222,9 +215,7 @@ func TestACrowdWaitsForNoRead(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
 	f := New(Deps{Items: p, Stock: full{}, Clock: clock})
-	if _, err := f.Live(t.Context(), 1, 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Live(t.Context(), 1, 10))
 	p.hold = make(chan struct{})
 	clock.Advance(seckill.ItemFresh)
 	read := make(chan error)
@@ -276,10 +267,8 @@ func TestItemsOfAnActivity(t *testing.T) {
 	other := onSale(1)
 	other.ID = "1002"
 	a := seckill.ListedActivity{ID: "70", Title: "早场", Items: []string{"1001"}}
-	if err := p.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{onSale(1), other},
-		Activities: []seckill.ListedActivity{a}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{onSale(1), other},
+		Activities: []seckill.ListedActivity{a}}))
 	f := New(Deps{Items: p, Stock: full{}, Clock: clock})
 	for _, titles := range []map[string]string{{"1001": "早场", "1002": ""}, {"1001": "", "1002": ""}} {
 		list, err := f.Live(t.Context(), 1, 10)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/seckill"
@@ -103,24 +105,17 @@ func TestNewest(t *testing.T) {
 				stock.order = id
 			}
 			items := memory.NewItems()
-			if err := items.Put(t.Context(), seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "5", Title: "手机"},
-				Price: 8888, Start: start, End: start.Add(time.Hour), CreateTime: start, Stock: 5, Limit: 2,
-				Buckets: 16,
-				Version: 1}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, items.Put(t.Context(), sample.Item("1", start), nil))
 			f := shop.New(shop.Deps{Stock: stock, Items: items, Payments: signs{c.sign}, Clock: memory.NewClock(at),
-				Meter: meter{}, Ledger: &newest{err: c.ledger, order: seckill.Order{ID: id, User: buyer,
-					State:  c.placed,
-					Placed: at.Add(-time.Minute), PayBy: at.Add(c.payBy)}}})
+				Meter: memory.Meter(nil), Ledger: &newest{err: c.ledger, order: seckill.Order{ID: id, User: buyer,
+					State: c.placed, Placed: at.Add(-time.Minute), PayBy: at.Add(c.payBy)}}})
 			got, err := f.Newest(t.Context(), buyer, "1")
 			if c.code != "" && (err == nil || seckill.CodeOf(err) != c.code) || c.code == "" && err != nil {
 				t.Errorf("got %v, want code %q", err, c.code)
 			}
 			if got.State != c.state || got.RetryAfter != c.again || got.PayString != c.pay {
 				t.Errorf("got %q, again in %v, pay string %q; want %q, %v, %q", got.State, got.RetryAfter,
-					got.PayString,
-					c.state, c.again, c.pay)
+					got.PayString, c.state, c.again, c.pay)
 			}
 		})
 	}

@@ -8,14 +8,12 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-type meter struct{}
-
-func (meter) Count(seckill.Event, int) {}
 
 // counting is a stock that counts the calls that look for orders.
 type counting struct {
@@ -39,31 +37,21 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	ctx := context.Background()
 	var published []seckill.Item
 	for n := range items {
-		it := seckill.Item{ID: strconv.Itoa(1001 + n), Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888,
-			Start: start, End: start.Add(time.Hour),
-			CreateTime: start, Stock: 5, Limit: 2, Buckets: 16, Version: 1}
-		for _, err := range []error{list.Put(ctx, it, nil), stock.BuildStart(ctx, start, it.ID, "t"),
-			stock.Install(ctx, it, "t", 0, 0, 0)} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		it := sample.Item(strconv.Itoa(1001+n), start)
+		must.OK(t, list.Put(ctx, it, nil), stock.BuildStart(ctx, start, it.ID, "t"),
+			stock.Install(ctx, it, "t", 0, 0, 0))
 		published = append(published, it)
 	}
-	if err := list.Publish(ctx, seckill.List{Version: 1, Items: published}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, list.Publish(ctx, seckill.List{Version: 1, Items: published}))
 	return shop.New(shop.Deps{Stock: stock, Ledger: ledger.New(rows), Items: list, Closings: memory.NewQueue(clock,
-		memory.QueueOptions{}), Clock: clock,
-		Meter: meter{}}), stock
+		memory.QueueOptions{}), Clock: clock, Meter: memory.Meter(nil)}), stock
 }
 
 // TestLookingForAnOrderAsksFewItems counts the stock calls of one request among 1,000 items on sale.
 func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 	f, stock := setup(t, seckill.MaxItems)
 	ctx := context.Background()
-	queued := seckill.Request{Order: seckill.KeyedOrderID("1700", "7", "k"), Item: "1700", User: "7", Count: 1,
-		Given: seckill.Given{Address: "x"}, Created: start.Add(time.Minute)}
+	queued := sample.Request("1700", "7", start.Add(time.Minute))
 	if res, err := stock.Reserve(ctx, queued.Created, queued, true, time.Minute); err != nil ||
 		res.Code != seckill.Reserved {
 		t.Fatal(res, err)
@@ -71,9 +59,7 @@ func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 	const old = "obbbbbbbbbbbbbbbbbbbbbbbbbb"
 	rejected := seckill.Order{ID: old, Item: "1001", User: "7", Count: 1, Given: seckill.Given{Address: "x"},
 		State: seckill.Rejected, Created: start, Placed: start, Reason: seckill.CodeSoldOut}
-	if err := f.Ledger.Reject(ctx, rejected); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Ledger.Reject(ctx, rejected))
 	for name, c := range map[string]struct {
 		id   string
 		most int

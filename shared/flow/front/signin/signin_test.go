@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/signin"
 	"github.com/your-org/seckill/shared/seckill"
@@ -164,9 +165,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("counts %v", s.counts)
 	}
 	s.proof.Subject = "another"
-	if got, err := s.flow().SignIn(t.Context(), grant); err != nil || got.User != "7" {
-		t.Errorf("another person: %+v, %v", got, err)
-	}
+	must.Equal(t, "7", must.Get(s.flow().SignIn(t.Context(), grant)).User, "another person")
 }
 
 // TestFaultsOfTheLedger checks that a sign-in whose code is spent survives them, and never gives a second user id.
@@ -198,9 +197,7 @@ func TestFaultsOfTheLedger(t *testing.T) {
 		if err != nil || got.User != c.want || s.counts[seckill.EventEnrolled] != c.enrolled || s.redeem != 1 {
 			t.Errorf("%s: got %+v, %v, counts %v, want %s", name, got, err, s.counts, c.want)
 		}
-		if again, err := s.flow().SignIn(t.Context(), grant); err != nil || again.User != c.want {
-			t.Errorf("%s, again: %+v, %v, want %s", name, again, err, c.want)
-		}
+		must.Equal(t, c.want, must.Get(s.flow().SignIn(t.Context(), grant)).User, name, "again")
 	}
 }
 
@@ -284,23 +281,12 @@ func TestTokenIsTheContracts(t *testing.T) {
 	for name, keys := range map[string]jwtauth.Keys{"current": {Current: secret},
 		"kids": {ByKid: map[string]string{"2026": "old", "2027": secret}}} {
 		s := newStage()
-		signer, err := jwtauth.NewSigner(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := jwtauth.New(keys, s.clock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		signer := must.Get(jwtauth.NewSigner(keys))
+		v := must.Get(jwtauth.New(keys, s.clock))
 		f := s.flow()
 		f.Signer = signer
-		got, err := f.SignIn(t.Context(), grant)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if user, err := v.User(got.Token); err != nil || user != got.User {
-			t.Errorf("%s: the token is %q's, %v, want %q", name, user, err, got.User)
-		}
+		got := must.Get(f.SignIn(t.Context(), grant))
+		must.Equal(t, got.User, must.Get(v.User(got.Token)), name, "the token", "'s")
 		s.clock.Advance(time.Hour)
 		if _, err := v.User(got.Token); err == nil {
 			t.Errorf("%s: an hour later it is still accepted", name)

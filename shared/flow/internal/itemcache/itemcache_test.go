@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/internal/itemcache"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -50,9 +51,7 @@ func TestMemoryEndsByClockAndByCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.now, c.count = c.now.Add(tc.clock), c.count+tc.count
-		if got := cache.Fresh(checked); got != tc.fresh {
-			t.Errorf("%s: fresh %t, want %t", tc.name, got, tc.fresh)
-		}
+		must.Equal(t, tc.fresh, cache.Fresh(checked), tc.name, "fresh")
 		if _, _, err := cache.Get(t.Context(), "1001"); err != nil || from.reads == 1 != tc.fresh {
 			t.Errorf("%s: read %d times, %v", tc.name, from.reads, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/internal/payment"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -16,10 +17,6 @@ var (
 	now      = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	errFault = errors.New("no answer")
 )
-
-type clock struct{}
-
-func (clock) Now() time.Time { return now }
 
 // ledger has one order of 100 fen. Successive reads return it in successive states; the last one stays. Recording a
 // payment returns the errors in refusals, one per call, and then succeeds.
@@ -50,10 +47,6 @@ func (l *ledger) RecordPayment(_ context.Context, p seckill.Payment, from, to se
 	l.payment, l.from, l.to = p, from, to
 	return nil
 }
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // TestRecord is the specification of the recorder: what a trade's money does to an order, and which events are
 // counted.
@@ -93,13 +86,12 @@ func TestRecord(t *testing.T) {
 		{"a ledger that does not answer", []seckill.State{seckill.PendingPayment}, []error{errFault}, order, 100,
 			seckill.CodeUnavailable, "", "", ""},
 		{"an unknown order", nil, nil, "o2", 100, seckill.CodeNotOurs, "", "", ""},
-		{"a fen too much", []seckill.State{seckill.PendingPayment}, nil, order, 101,
-			seckill.CodeNotOurs, "", "", ""},
+		{"a fen too much", []seckill.State{seckill.PendingPayment}, nil, order, 101, seckill.CodeNotOurs, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			l, m := &ledger{states: c.states, refusals: c.refusals}, meter{}
-			r := payment.Recorder{Ledger: l, Clock: clock{}, Meter: m}
+			l, m := &ledger{states: c.states, refusals: c.refusals}, memory.Meter{}
+			r := payment.Recorder{Ledger: l, Clock: memory.NewClock(now), Meter: m}
 			err := r.Record(t.Context(), c.order, "t1", c.amount, "notify")
 			if err == nil && c.code != "" || err != nil && seckill.CodeOf(err) != c.code {
 				t.Fatalf("got %v, want code %q", err, c.code)

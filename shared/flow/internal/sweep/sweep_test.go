@@ -11,13 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/internal/sweep"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // TestEveryShard checks that each minute begins with another shard and that all shards are visited. A run continues
 // after failures, returns them all, and stops when its context ends.
@@ -44,7 +41,7 @@ func TestEveryShard(t *testing.T) {
 		if x.ends == 0 {
 			cancel()
 		}
-		s := sweep.Sweep[string]{Meter: meter{}}
+		s := sweep.Sweep[string]{Meter: memory.Meter{}}
 		err := s.Run(ctx, now, func(_ context.Context, shard int, at time.Time, _ string) (seckill.Page[string],
 			error) {
 			asked = append(asked, shard)
@@ -123,7 +120,7 @@ func TestRowsThatStay(t *testing.T) {
 	for n := range 1001 {
 		rows = append(rows, n)
 	}
-	now, m, did := time.Unix(0, 0), meter{}, 0
+	now, m, did := time.Unix(0, 0), memory.Meter{}, 0
 	s := sweep.Sweep[int]{Meter: m}
 	err := s.Run(t.Context(), now, rows.page, func(_ context.Context, n int) error {
 		did++
@@ -170,7 +167,7 @@ func TestMost(t *testing.T) {
 	for n := range 100 {
 		rows = append(rows, 500+n)
 	}
-	s := sweep.Sweep[int]{Meter: meter{}, Most: 7}
+	s := sweep.Sweep[int]{Meter: memory.Meter{}, Most: 7}
 	for run := 1; run <= 5; run++ {
 		_ = s.Run(t.Context(), time.Unix(0, 0), rows.page, func(_ context.Context, n int) error {
 			switch {
@@ -191,7 +188,7 @@ func TestMost(t *testing.T) {
 // In a local run an import and the schedule may sweep at the same time; the race detector checks what they share.
 func TestRunsAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	s := sweep.Sweep[int]{Meter: meter{}}
+	s := sweep.Sweep[int]{Meter: memory.Meter{}}
 	page := func(_ context.Context, _ int, _ time.Time, after string) (seckill.Page[int], error) {
 		if after == "" {
 			return seckill.Page[int]{Rows: []int{1}, Next: "1"}, nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/notify"
 	"github.com/your-org/seckill/shared/seckill"
@@ -18,50 +20,16 @@ func (v verified) Verify(map[string][]string) (seckill.Notification, error) {
 	return seckill.Notification(v), nil
 }
 
-type clock time.Time
-
-func (c clock) Now() time.Time { return time.Time(c) }
-
-type meter struct{}
-
-func (meter) Count(seckill.Event, int) {}
-
 var (
 	placed = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	order  = seckill.KeyedOrderID("1", "9", "k")
+	order  = sample.Order("1", "9", placed, 7).ID
 )
 
 // shop returns a ledger with one order of 100 fen in the given state.
 func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 	t.Helper()
-	ctx, l := context.Background(), ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(placed)}))
-	o := seckill.Order{ID: order, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100, Amount: 100,
-		Given: seckill.Given{Address: "a"}, Title: "t", Created: placed, Placed: placed,
-		PayBy: placed.Add(15 * time.Minute), Buckets: 16}
-	read := func() seckill.Order {
-		got, err := l.Order(ctx, order)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	errs := []error{l.Place(ctx, o, 1)}
-	switch state {
-	case seckill.PendingPayment:
-	case seckill.Paid:
-		p := seckill.Payment{Order: order, TradeNo: "t0", Amount: 100, State: seckill.Captured, At: placed, Cause: "c"}
-		errs = append(errs, l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
-	case seckill.Closing, seckill.Expired:
-		errs = append(errs, l.BeginClosing(ctx, read(), seckill.Expired, placed, "c"))
-		if state == seckill.Expired {
-			errs = append(errs, l.GiveBack(ctx, read(), placed, "c"))
-		}
-	default:
-		t.Fatalf("no way to %s", state)
-	}
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(placed)}))
+	must.OK(t, sample.Place(t.Context(), l, sample.Order("1", "9", placed, 7), state))
 	return l
 }
 
@@ -115,7 +83,8 @@ func TestNotify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, l := t.Context(), shop(t, c.order)
-			f := notify.New(notify.Deps{Verifier: c.says, Ledger: l, Clock: clock(placed), Meter: meter{}})
+			f := notify.New(notify.Deps{Verifier: c.says, Ledger: l, Clock: memory.NewClock(placed),
+				Meter: memory.Meter(nil)})
 			for range 2 { // a repetition gets the same answer and changes nothing
 				var got seckill.Code
 				if err := f.Notify(ctx, nil); err != nil {
@@ -125,10 +94,8 @@ func TestNotify(t *testing.T) {
 					t.Errorf("answered %q, want %q", got, c.code)
 				}
 			}
-			o, err := l.Order(ctx, order)
-			if err != nil || o.State != c.then {
-				t.Errorf("the order is %s (%v), want %s", o.State, err, c.then)
-			}
+			o := must.Get(l.Order(ctx, order))
+			must.Equal(t, c.then, o.State, "the order")
 			all, err := l.Payments(ctx, order)
 			var state seckill.PaymentState
 			for _, p := range all {
@@ -156,10 +123,8 @@ func TestNotify(t *testing.T) {
 func TestNotifyWithoutLedger(t *testing.T) {
 	l := shop(t, seckill.PendingPayment)
 	f := notify.New(notify.Deps{Verifier: verified{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true},
-		Ledger: failing{l}, Clock: clock(placed), Meter: meter{}})
-	if code := seckill.CodeOf(f.Notify(t.Context(), nil)); code != seckill.CodeUnavailable {
-		t.Errorf("answered %q, want %q", code, seckill.CodeUnavailable)
-	}
+		Ledger: failing{l}, Clock: memory.NewClock(placed), Meter: memory.Meter(nil)})
+	must.Equal(t, seckill.CodeUnavailable, seckill.CodeOf(f.Notify(t.Context(), nil)), "answered")
 	if kept, err := l.Notifications(t.Context(), order); err != nil || len(kept) > 0 {
 		t.Errorf("kept %v (%v), want nothing before its money is recorded", kept, err)
 	}
@@ -175,9 +140,9 @@ func TestRetention(t *testing.T) {
 		"for ever": {0, time.Time{}},
 		"a day":    {24 * time.Hour, time.Date(2026, 7, 2, 12, 0, 0, 0, time.UTC)},
 	} {
-		orders := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(now)}))
+		orders := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now)}))
 		flow := notify.New(notify.Deps{Verifier: verified{Order: "o1", ID: "n1", TradeNo: "t1", Amount: 1, Paid: true},
-			Ledger: orders, Clock: clock(now), Meter: meter{}, Keep: c.keep})
+			Ledger: orders, Clock: memory.NewClock(now), Meter: memory.Meter(nil), Keep: c.keep})
 		_ = flow.Notify(t.Context(), nil) // about an unknown order: refused, and kept
 		kept, err := orders.Notifications(context.Background(), "o1")
 		if err != nil || len(kept) != 1 || !kept[0].Expires.Equal(c.want) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/pay"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -47,14 +48,6 @@ func (p provider) PagePay(_ context.Context, o seckill.Order, back string) (stri
 func (p provider) WapPay(_ context.Context, o seckill.Order, quit, back string) (string, error) {
 	return "wap " + o.ID + " quit " + quit + " back " + back, p.err
 }
-
-type clock time.Time
-
-func (c clock) Now() time.Time { return time.Time(c) }
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // TestPay is the specification of the step: who gets which way to the cashier, and when.
 func TestPay(t *testing.T) {
@@ -102,8 +95,8 @@ func TestPay(t *testing.T) {
 			seckill.CodeUnavailable},
 	} {
 		l, m := &ledger{order: seckill.Order{ID: order, User: alice, State: c.state, Placed: placed, PayBy: payBy},
-			err: c.read}, meter{}
-		f := pay.New(pay.Deps{Ledger: l, Pages: provider{c.sign}, Clock: clock(c.now), Meter: m,
+			err: c.read}, memory.Meter{}
+		f := pay.New(pay.Deps{Ledger: l, Pages: provider{c.sign}, Clock: memory.NewClock(c.now), Meter: m,
 			Public: "https://shop.example/live"})
 		got, err := f.Pay(t.Context(), c.user, c.order, c.kind)
 		if got != c.want || (err == nil) != (c.code == "") || err != nil && seckill.CodeOf(err) != c.code {
@@ -126,7 +119,7 @@ func TestPay(t *testing.T) {
 func TestOnlyOpenOrdersArePaid(t *testing.T) {
 	for _, s := range seckill.States {
 		l := &ledger{order: seckill.Order{ID: order, User: alice, State: s.State, Placed: placed, PayBy: payBy}}
-		f := pay.New(pay.Deps{Ledger: l, Pages: provider{}, Clock: clock(placed), Meter: meter{},
+		f := pay.New(pay.Deps{Ledger: l, Pages: provider{}, Clock: memory.NewClock(placed), Meter: memory.Meter{},
 			Public: "https://shop.example/"})
 		got, err := f.Pay(t.Context(), alice, order, seckill.PayPage)
 		if s.State == seckill.PendingPayment {

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/reconcile"
 	"github.com/your-org/seckill/shared/seckill"
@@ -36,16 +38,12 @@ func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	return seckill.Bill{}, fmt.Errorf("asked: %w", seckill.ErrNoBill)
 }
 
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
-
 // bank is a ledger and the provider's bills of the same money.
 type bank struct {
 	clock  *memory.Clock
 	ledger *ledger.Ledger
 	bills  bills
-	meter  meter
+	meter  memory.Meter
 	flow   *reconcile.Flow
 	n      int
 }
@@ -53,18 +51,10 @@ type bank struct {
 func newBank() *bank { return newBankAt(midnight.Add(35 * time.Hour)) } // the next day, 11:00
 
 func newBankAt(now time.Time) *bank {
-	w := &bank{clock: memory.NewClock(now), bills: bills{}, meter: meter{}}
+	w := &bank{clock: memory.NewClock(now), bills: bills{}, meter: memory.Meter{}}
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
 	w.flow = reconcile.New(reconcile.Deps{Ledger: w.ledger, Bills: w.bills, Clock: w.clock, Meter: w.meter})
 	return w
-}
-
-type fataler interface{ Fatalf(string, ...any) }
-
-func must(t fataler, err error) {
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
 }
 
 // book adds a movement to the provider's bills.
@@ -73,25 +63,21 @@ func (w *bank) book(l seckill.BillLine) {
 }
 
 // paid makes an order that is paid at a time; the ledger records it later, by late.
-func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment {
+func (w *bank) paid(t must.T, at time.Time, late time.Duration) seckill.Payment {
 	w.n++
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(w.n)), Item: "1", User: "7", Count: 1,
-		Units: []int{w.n}, Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
-		Created: at, Placed: at, PayBy: at.Add(time.Minute), Buckets: 1}
-	must(t, w.ledger.Place(ctx, o, 1000))
-	p := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(1000 + w.n), Amount: 100, State: seckill.Captured,
-		At: at.Add(late), Cause: "notify"}
-	must(t, w.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
+	o := sample.Order("1", "7", at, w.n)
+	p := sample.Payment(o, fmt.Sprint(1000+w.n))
+	p.At = at.Add(late)
+	must.OK(t, w.ledger.Place(ctx, o, 1000), w.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 	w.book(seckill.BillLine{Order: o.ID, TradeNo: p.TradeNo, Amount: 100, At: at})
 	return p
 }
 
 // back refunds a payment at a time; the ledger records it later, by late.
-func (w *bank) back(t fataler, p seckill.Payment, at time.Time, late time.Duration) {
-	o, err := w.ledger.Order(ctx, p.Order)
-	must(t, err)
-	must(t, w.ledger.StartRefund(ctx, o, p, false, seckill.Decision{}, at, "c"))
-	must(t, w.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
+func (w *bank) back(t must.T, p seckill.Payment, at time.Time, late time.Duration) {
+	o := must.Get(w.ledger.Order(ctx, p.Order))
+	must.OK(t, w.ledger.StartRefund(ctx, o, p, false, seckill.Decision{}, at, "c"))
+	must.OK(t, w.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 100,
 		At: at})
 }
@@ -164,8 +150,7 @@ func TestWhatDiffersIsListed(t *testing.T) {
 			}
 			// The ledger's own movement is then on no bill. It is listed on the day on which the ledger recorded it
 			// or, if that was shortly before midnight, on the next day.
-			was, err := w.ledger.Payments(ctx, l.Order)
-			must(t, err)
+			was := must.Get(w.ledger.Payments(ctx, l.Order))
 			on := was[0].At
 			if l.Refund {
 				on = was[0].Back
@@ -192,8 +177,7 @@ func TestWhatDiffersIsListed(t *testing.T) {
 			}
 		}
 		sum.Others = len(w.bills[day]) / 2
-		got, err := w.flow.Day(ctx, day)
-		must(t, err)
+		got := must.Get(w.flow.Day(ctx, day))
 		order := func(a, b seckill.Difference) int {
 			return cmpText(a.Order+a.TradeNo+string(a.Kind), b.Order+b.TradeNo+string(b.Kind))
 		}
@@ -235,13 +219,11 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	console, due := w.paid(t, midnight.Add(time.Hour), 0), w.paid(t, midnight.Add(time.Hour), 0)
 	w.book(seckill.BillLine{Refund: true, Order: console.Order, TradeNo: console.TradeNo, RefundID: "by hand",
 		Amount: 30, At: midnight.Add(2 * time.Hour)})
-	o, err := w.ledger.Order(ctx, due.Order)
-	must(t, err)
-	must(t, w.ledger.StartRefund(ctx, o, due, true, seckill.Decision{}, midnight.Add(time.Hour), "c"))
+	o := must.Get(w.ledger.Order(ctx, due.Order))
+	must.OK(t, w.ledger.StartRefund(ctx, o, due, true, seckill.Decision{}, midnight.Add(time.Hour), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: due.Order, TradeNo: due.TradeNo, RefundID: due.Refund().ID,
 		Amount: 100, At: midnight.Add(2 * time.Hour)})
-	got, err := w.flow.Day(ctx, day)
-	must(t, err)
+	got := must.Get(w.flow.Day(ctx, day))
 	kinds := map[string]seckill.Difference{}
 	for _, d := range got.Differences {
 		kinds[d.Order] = d
@@ -269,8 +251,7 @@ func TestARefundWithoutAnId(t *testing.T) {
 		"beside its payment": {true, true, 1, []seckill.DifferenceKind{seckill.RefundForeign}},
 		"and its payment is not": {false, true, 1, []seckill.DifferenceKind{seckill.PaymentNotThere,
 			seckill.RefundForeign}},
-		"in two parts": {true, true, 2, []seckill.DifferenceKind{seckill.RefundForeign,
-			seckill.RefundForeign}},
+		"in two parts": {true, true, 2, []seckill.DifferenceKind{seckill.RefundForeign, seckill.RefundForeign}},
 		"of a payment nobody knew": {true, false, 1, []seckill.DifferenceKind{seckill.PaymentNotHere,
 			seckill.RefundForeign}},
 	} {
@@ -287,8 +268,7 @@ func TestARefundWithoutAnId(t *testing.T) {
 			w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, Amount: seckill.Fen(30 - n),
 				At: midnight.Add(2 * time.Hour)})
 		}
-		got, err := w.flow.Day(ctx, day)
-		must(t, err)
+		got := must.Get(w.flow.Day(ctx, day))
 		kinds := kindsOf(got)
 		if !slices.Equal(kinds, bill.want) {
 			t.Errorf("%s: %v, want %v", name, kinds, bill.want)
@@ -308,8 +288,7 @@ func TestWhatWasRecordedDaysLater(t *testing.T) {
 		w.paid(t, midnight.Add(time.Hour), 0)
 		w.paid(t, at, late)
 		w.back(t, w.paid(t, at, 0), at, late)
-		got, err := w.flow.Day(ctx, day)
-		must(t, err)
+		got := must.Get(w.flow.Day(ctx, day))
 		kinds := kindsOf(got)
 		slices.Sort(kinds)
 		if !slices.Equal(kinds, want) {
@@ -344,8 +323,7 @@ func TestWhatIsRecordedBeforeMidnightAndBookedAfter(t *testing.T) {
 			delete(w.bills, next)
 		}
 		for i, d := range []string{day, next} {
-			got, err := w.flow.Day(ctx, d)
-			must(t, err)
+			got := must.Get(w.flow.Day(ctx, d))
 			kinds := kindsOf(got)
 			slices.Sort(kinds)
 			if !slices.Equal(kinds, tc.want[i]) || got.NoBill != (tc.lost && i == 1) {
@@ -367,24 +345,16 @@ func TestADayIsMatchedOnce(t *testing.T) {
 		t.Errorf("without a bill: %v", err)
 	}
 	done := func() int {
-		all, err := w.ledger.Reconciliations(ctx, day)
-		must(t, err)
-		return len(all)
+		return len(must.Get(w.ledger.Reconciliations(ctx, day)))
 	}
-	if n := done(); n != 0 {
-		t.Errorf("%d reconciliations kept without a bill", n)
-	}
+	must.Equal(t, 0, done(), "reconciliations kept without a bill")
 	w.bills[day] = whole
 	for range 3 {
 		w.clock.Advance(time.Hour)
-		must(t, w.flow.Run(ctx))
+		must.OK(t, w.flow.Run(ctx))
 	}
-	if all, err := w.ledger.Reconciliations(ctx, "2026-11-12"); err != nil || len(all) != 0 {
-		t.Errorf("the day under way: %d, %v", len(all), err)
-	}
-	if n := done(); n != 1 {
-		t.Errorf("%d reconciliations by schedule, want 1", n)
-	}
+	must.Equal(t, 0, len(must.Get(w.ledger.Reconciliations(ctx, "2026-11-12"))), "the day under way")
+	must.Equal(t, 1, done(), "reconciliations by schedule")
 	w.clock.Advance(time.Hour)
 	if _, err := w.flow.Day(ctx, day); err != nil || done() != 2 {
 		t.Errorf("by an operator: %v, %d kept", err, done())
@@ -395,8 +365,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 			t.Errorf("a day on which nothing moved has no bill: %v", err)
 		}
 		for _, d := range []string{day, "2026-11-05"} {
-			all, err := quiet.ledger.Reconciliations(ctx, d)
-			must(t, err)
+			all := must.Get(quiet.ledger.Reconciliations(ctx, d))
 			if d == day && len(all) != want || d != day && len(all) != 1 {
 				t.Errorf("%s matched %d times at %s", d, len(all), quiet.clock.Now())
 			}
@@ -416,8 +385,7 @@ func TestABillThatComesLate(t *testing.T) {
 		{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: "by hand", Amount: 100,
 			At: midnight.Add(time.Hour)}}
 	kept := func() (all []seckill.Reconciliation) {
-		all, err := w.ledger.Reconciliations(ctx, day)
-		must(t, err)
+		all = must.Get(w.ledger.Reconciliations(ctx, day))
 		return all
 	}
 	if r, err := w.flow.Day(ctx, day); err != nil || !r.NoBill || r.Count != 0 {
@@ -425,7 +393,7 @@ func TestABillThatComesLate(t *testing.T) {
 	}
 	for range 3 {
 		w.clock.Advance(time.Hour)
-		must(t, w.flow.Run(ctx))
+		must.OK(t, w.flow.Run(ctx))
 	}
 	if all := kept(); len(all) != 1 || !all[0].NoBill || w.meter[seckill.EventDifferences] != 0 {
 		t.Errorf("without a bill: %+v kept, want one", all)
@@ -433,17 +401,15 @@ func TestABillThatComesLate(t *testing.T) {
 	w.bills[day] = late
 	for range 3 {
 		w.clock.Advance(time.Hour)
-		must(t, w.flow.Run(ctx))
+		must.OK(t, w.flow.Run(ctx))
 	}
 	if all := kept(); len(all) != 2 || all[1].NoBill || all[1].Count != 2 || w.meter[seckill.EventDifferences] != 2 {
 		t.Errorf("with its bill: %+v kept, %v counted", all, w.meter)
 	}
 	w.clock.Advance(8 * 24 * time.Hour)
 	delete(w.bills, day)
-	must(t, w.flow.Run(ctx))
-	if n := len(kept()); n != 2 {
-		t.Errorf("%d kept of a day that is long over", n)
-	}
+	must.OK(t, w.flow.Run(ctx))
+	must.Equal(t, 2, len(kept()), "kept of a day that is long over")
 }
 
 // TestDaysThatCannotBeMatched checks that invalid days are refused, and that a fault of the bill stores no result.
@@ -460,9 +426,7 @@ func TestDaysThatCannotBeMatched(t *testing.T) {
 	if _, err := broken.Day(ctx, day); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("a bill that cannot be read: %v", err)
 	}
-	if all, err := w.ledger.Reconciliations(ctx, day); err != nil || len(all) != 0 {
-		t.Errorf("%d kept, %v", len(all), err)
-	}
+	must.Equal(t, 0, len(must.Get(w.ledger.Reconciliations(ctx, day))), "kept")
 }
 
 type fails struct{}
@@ -475,21 +439,15 @@ func (fails) Bill(context.Context, string) (seckill.Bill, error) {
 func TestWhatWasKeptIsListed(t *testing.T) {
 	t.Parallel()
 	w := newBank()
-	if all, err := w.flow.Kept(ctx, day); err != nil || len(all) != 0 {
-		t.Errorf("before any: %v, %v", all, err)
-	}
+	must.Equal(t, 0, len(must.Get(w.flow.Kept(ctx, day))), "before any")
 	var want []seckill.Reconciliation
 	for range reconcile.MaxKept + 2 {
 		w.clock.Advance(time.Minute)
-		r, err := w.flow.Day(ctx, day)
-		must(t, err)
+		r := must.Get(w.flow.Day(ctx, day))
 		want = append(want, r)
 	}
-	got, err := w.flow.Kept(ctx, day)
-	must(t, err)
-	if diff := cmp.Diff(want[2:], got); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	got := must.Get(w.flow.Kept(ctx, day))
+	must.Equal(t, want[2:], got)
 	for _, d := range []string{"", "2026-02-30", "today"} {
 		if _, err := w.flow.Kept(ctx, d); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("%q: %v, want it refused", d, err)
@@ -522,10 +480,9 @@ func TestARowThatCannotBeRead(t *testing.T) {
 	for _, k := range []ledger.Key{{Table: ledger.TablePayments, PK: bad.Order, SK: bad.TradeNo},
 		{Table: ledger.TablePayments, PK: refunded.Order, SK: refunded.TradeNo},
 		{Table: ledger.TableOrders, PK: orderless.Order}} {
-		must(t, rows.Transact(ctx, []ledger.Write{{Key: k, Op: ledger.OpUpdate, Set: later}}))
+		must.OK(t, rows.Transact(ctx, []ledger.Write{{Key: k, Op: ledger.OpUpdate, Set: later}}))
 	}
-	r, err := w.flow.Day(ctx, day)
-	must(t, err)
+	r := must.Get(w.flow.Day(ctx, day))
 	want := []seckill.Difference{
 		{Kind: seckill.RowUnreadable, Order: bad.Order, TradeNo: bad.TradeNo},
 		{Kind: seckill.RowUnreadable, Order: refunded.Order, TradeNo: refunded.TradeNo},

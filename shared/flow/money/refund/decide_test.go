@@ -2,11 +2,12 @@ package refund_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -24,27 +25,20 @@ type office struct {
 func newOffice(t *testing.T, alone seckill.AloneLimit) *office {
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	return &office{t: t, ledger: l, clock: clock, Flow: refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{},
-		Orders: memory.NewQueue(clock, memory.QueueOptions{}), Alone: alone})}
+	return &office{t: t, ledger: l, clock: clock,
+		Flow: refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: memory.Meter{},
+			Orders: memory.NewQueue(clock, memory.QueueOptions{}), Alone: alone})}
 }
 
 func (d *office) paid(units int) string {
 	d.t.Helper()
 	d.made += units
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(d.made)), Item: "1", User: "7", Count: units,
-		Price: 100, Amount: seckill.Fen(100 * units), Given: seckill.Given{Address: "a"}, Title: "t",
-		Created: d.clock.Now(), Placed: d.clock.Now(), PayBy: d.clock.Now().Add(time.Minute), Buckets: 1}
+	var all []int
 	for i := range units {
-		o.Units = append(o.Units, d.made-i)
+		all = append(all, d.made-i)
 	}
-	p := seckill.Payment{Order: o.ID, TradeNo: "t" + o.ID, Amount: o.Amount, State: seckill.Captured, At: d.clock.Now(),
-		Cause: "c"}
-	if err := d.ledger.Place(context.Background(), o, 1000); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := d.ledger.RecordPayment(context.Background(), p, seckill.PendingPayment, seckill.Paid); err != nil {
-		d.t.Fatal(err)
-	}
+	o := sample.Order("1", "7", d.clock.Now(), all...)
+	must.OK(d.t, sample.Place(context.Background(), d.ledger, o, seckill.Paid))
 	return o.ID
 }
 
@@ -85,9 +79,8 @@ func TestARefundOfMuchWaitsForASecondPerson(t *testing.T) {
 	d.wants(id, "bob", true, "back")
 	d.wants(id, "ann", true, "nothing")
 	o, _ := d.ledger.Order(t.Context(), id)
-	if got := o.History[len(o.History)-1].Cause; got != "refund by assumed-role/Finance/ann and bob: broken; broken" {
-		t.Errorf("history: %s", got)
-	}
+	must.Equal(t, "refund by assumed-role/Finance/ann and bob: broken; broken", o.History[len(o.History)-1].Cause,
+		"history")
 	if open, err := d.Open(t.Context()); err != nil || len(open.Waiting) != 0 {
 		t.Errorf("waiting afterwards: %+v, %v", open.Waiting, err)
 	}

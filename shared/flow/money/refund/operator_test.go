@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -32,7 +34,7 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(now)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{}, Trades: trades{
+	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: memory.Meter{}, Trades: trades{
 		"t1": {State: seckill.TradePaid, TradeNo: "t1", Amount: 100}, "t2": {State: seckill.TradePaid, TradeNo: "t2",
 			Amount: 100},
 		"waits": {State: seckill.TradeWaiting, TradeNo: "waits", Amount: 100}, "none": {State: seckill.TradeUnknown},
@@ -41,25 +43,16 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 	}})
 	for i, tt := range []struct {
 		name        string
-		end         seckill.State // the state in which the order was closed; "": it is open
+		end         seckill.State // the order's, before
 		first, then seckill.State // the order's state after each of two trades
 		due         int
 	}{
-		{"open", "", seckill.Paid, seckill.Paid, 1},
+		{"open", seckill.PendingPayment, seckill.Paid, seckill.Paid, 1},
 		{"expired", seckill.Expired, seckill.RefundOwed, seckill.RefundOwed, 2},
 		{"cancelled", seckill.Cancelled, seckill.RefundOwed, seckill.RefundOwed, 2},
 	} {
-		o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(i)), Item: "1", User: "7", Count: 1,
-			Units: []int{i + 1}, Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
-			Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
-		err := l.Place(ctx, o, 10)
-		if tt.end != "" {
-			o.CloseTo = tt.end
-			err = errors.Join(err, l.BeginClosing(ctx, o, tt.end, now, "c"), l.GiveBack(ctx, o, now, "c"))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := sample.Order("1", "7", now, i+1)
+		must.OK(t, sample.Place(ctx, l, o, tt.end))
 		for no, want := range map[string]seckill.Code{"waits": seckill.CodeInvalid, "none": seckill.CodeInvalid,
 			"back": seckill.CodeInvalid, "cheap": seckill.CodeInvalid, "silent": seckill.CodeUnavailable} {
 			if _, err := f.RecordTrade(ctx, o.ID, no, "ann", "on the bill"); seckill.CodeOf(err) != want {
@@ -97,7 +90,7 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 		"x"); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
 		t.Errorf("no order: %v", err)
 	}
-	if _, err := f.RecordTrade(ctx, seckill.KeyedOrderID("1", "7", "0"), "t1", "",
+	if _, err := f.RecordTrade(ctx, seckill.KeyedOrderID("1", "7", "1"), "t1", "",
 		"x"); seckill.CodeOf(err) != seckill.CodeInvalid {
 		t.Errorf("nobody: %v", err)
 	}
@@ -116,21 +109,13 @@ func newCrowded(t *testing.T) *crowded {
 	return &crowded{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), t: t, clock: clock}
 }
 
-func (c *crowded) ok(err error) {
-	c.t.Helper()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-}
-
 // place places an order of one unit.
 func (c *crowded) place(id string) {
 	c.t.Helper()
 	c.units++
-	now := c.clock.Now()
-	c.ok(c.Place(c.t.Context(), seckill.Order{ID: id, Item: "1", User: "7", Count: 1, Units: []int{c.units}, Price: 100,
-		Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
-		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}, 1e6))
+	o := sample.Order("1", "7", c.clock.Now(), c.units)
+	o.ID, o.PayBy = id, o.Placed.Add(time.Minute)
+	must.OK(c.t, c.Place(c.t.Context(), o, 1e6))
 }
 
 // sameShard returns n order ids of one shard.
@@ -142,7 +127,7 @@ func sameShard(t *testing.T, n int) []string {
 	}
 	for shard := range seckill.DueShards {
 		ids, err := c.DueOrders(t.Context(), shard, c.clock.Now().Add(time.Hour), "", n)
-		c.ok(err)
+		must.OK(c.t, err)
 		if len(ids.Rows) == n {
 			return ids.Rows
 		}
@@ -158,7 +143,7 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	rows := memory.NewRows(memory.RowsOptions{Clock: clock})
 	c := &crowded{Ledger: ledger.New(rows), t: t, clock: clock}
-	f := refund.New(refund.Deps{Ledger: c, Clock: clock, Meter: meter{}})
+	f := refund.New(refund.Deps{Ledger: c, Clock: clock, Meter: memory.Meter{}})
 	const first, many = "000000000000001", 100
 	for _, shard := range []string{"00", "05", "refused"} {
 		for i := range many {
@@ -170,18 +155,19 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 					Op:  ledger.OpPut,
 					Row: ledger.Row{"v": ledger.SpanVersion + 1, "due_shard": shard, "due_at": first}})
 			}
-			c.ok(rows.Transact(t.Context(), writes))
+			must.OK(c.t, rows.Transact(t.Context(), writes))
 		}
 	}
 	for i := range 32 {
 		id := seckill.KeyedOrderID("1", "7", fmt.Sprint(i))
 		c.place(id)
-		c.ok(c.BeginClosing(t.Context(), seckill.Order{ID: id}, seckill.Expired, clock.Now(), "not paid in time"))
+		must.OK(c.t,
+			c.BeginClosing(t.Context(), seckill.Order{ID: id}, seckill.Expired, clock.Now(), "not paid in time"))
 		p := seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.RefundDue, At: clock.Now(),
 			Cause: "notify"}
-		c.ok(c.RecordPayment(t.Context(), p, seckill.Closing, seckill.Closing))
+		must.OK(c.t, c.RecordPayment(t.Context(), p, seckill.Closing, seckill.Closing))
 		if i%2 == 0 {
-			c.ok(c.DeferRefund(t.Context(), p, clock.Now(), "BALANCE"))
+			must.OK(c.t, c.DeferRefund(t.Context(), p, clock.Now(), "BALANCE"))
 		}
 	}
 	clock.Advance(5 * time.Minute)
@@ -203,13 +189,13 @@ func TestEachListSaysThatItIsCut(t *testing.T) {
 			Cause: "notify", Due: c.clock.Now()}
 		if from == 0 {
 			c.place(p.Order)
-			c.ok(c.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
+			must.OK(c.t, c.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 		}
 		for i := range n {
 			p.TradeNo, p.State = fmt.Sprint(from+i), seckill.RefundDue
-			c.ok(c.RecordPayment(ctx, p, seckill.Paid, seckill.Paid))
+			must.OK(c.t, c.RecordPayment(ctx, p, seckill.Paid, seckill.Paid))
 			if refused != "" {
-				c.ok(c.DeferRefund(ctx, p, p.Due, refused))
+				must.OK(c.t, c.DeferRefund(ctx, p, p.Due, refused))
 			}
 		}
 	}
@@ -226,7 +212,7 @@ func TestEachListSaysThatItIsCut(t *testing.T) {
 		{"unknown", 64, func(c *crowded, from, n int) {
 			for _, id := range crowd[from : from+n] {
 				c.place(id)
-				c.ok(c.BeginClosing(c.t.Context(), seckill.Order{ID: id}, seckill.Expired, c.clock.Now(),
+				must.OK(c.t, c.BeginClosing(c.t.Context(), seckill.Order{ID: id}, seckill.Expired, c.clock.Now(),
 					"not paid in time"))
 			}
 		}, refund.Open{MoreUnknown: true}},
@@ -234,7 +220,7 @@ func TestEachListSaysThatItIsCut(t *testing.T) {
 		t.Run(tt.list, func(t *testing.T) {
 			t.Parallel()
 			c := newCrowded(t)
-			f := refund.New(refund.Deps{Ledger: c, Clock: c.clock, Meter: meter{}})
+			f := refund.New(refund.Deps{Ledger: c, Clock: c.clock, Meter: memory.Meter{}})
 			for _, step := range []struct {
 				from, n int
 				more    refund.Open

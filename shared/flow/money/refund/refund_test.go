@@ -8,14 +8,12 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // TestAnOperatorsWords checks that name and reason must be short and on one line, because an order's history stores
 // them, and that nothing is refunded without them, for an unknown order or for an unpaid one.
@@ -23,13 +21,9 @@ func TestAnOperatorsWords(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(now)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{}})
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
-		Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
-		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
-	if err := l.Place(ctx, o, 1); err != nil {
-		t.Fatal(err)
-	}
+	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: memory.Meter{}})
+	o := sample.Order("1", "7", now, 1)
+	must.OK(t, l.Place(ctx, o, 1))
 	for _, w := range []struct {
 		who, why, field string
 	}{
@@ -54,9 +48,8 @@ func TestAnOperatorsWords(t *testing.T) {
 		true); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
 		t.Errorf("no order: %v", err)
 	}
-	if n, err := f.Again(ctx, o.ID, strings.Repeat("名", 64), strings.Repeat("因", 200)); n != 0 || err != nil {
-		t.Errorf("again, of an order that owes nothing: %d, %v", n, err)
-	}
+	must.Equal(t, 0, must.Get(f.Again(ctx, o.ID, strings.Repeat("名", 64), strings.Repeat("因", 200))),
+		"again, of an order that owes nothing")
 	if got, err := l.Order(ctx, o.ID); err != nil || got.State != seckill.PendingPayment || len(got.History) != 1 {
 		t.Errorf("the order: %+v, %v, want it as it was", got, err)
 	}
@@ -78,25 +71,15 @@ func (n *nowhere) RefundStatus(context.Context, seckill.Refund) (seckill.RefundA
 // although each call succeeds; a refund that is only slow is not counted.
 func TestARefundWithoutAnOutcome(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	clock, m, provider := memory.NewClock(now), meter{}, &nowhere{}
+	clock, m, provider := memory.NewClock(now), memory.Meter{}, &nowhere{}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: m})
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
-		Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
-		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
-	p := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
-	if err := errors.Join(l.Place(ctx, o, 1), l.RecordPayment(ctx, p, seckill.PendingPayment,
-		seckill.Paid)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Order(ctx, o.ID, "ann", "broken", false); err != nil {
-		t.Fatal(err)
-	}
+	o := sample.Order("1", "7", now, 1)
+	must.OK(t, sample.Place(ctx, l, o, seckill.Paid))
+	must.Get(f.Order(ctx, o.ID, "ann", "broken", false))
 	for range 60 {
 		clock.Advance(time.Minute)
-		if err := f.Sweep(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Sweep(ctx))
 		if quiet := provider.asked <= 3; quiet != (m[seckill.EventUnknown] == 0) {
 			t.Fatalf("asked %d times, %d counted", provider.asked, m[seckill.EventUnknown])
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -79,28 +81,16 @@ func TestRefund(t *testing.T) {
 			now := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 			clock, provider := memory.NewClock(now), &scripted{answers: strings.Fields(c.answers)}
 			l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-			f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: meter{}})
-			o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
-				Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
-				Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
-			kept := seckill.Payment{Order: o.ID, TradeNo: "2", Amount: 100, State: seckill.Captured, At: now,
-				Cause: "notify"}
-			if err := errors.Join(l.Place(t.Context(), o, 1),
-				l.RecordPayment(t.Context(), kept, seckill.PendingPayment, seckill.Paid)); err != nil {
-				t.Fatal(err)
-			}
+			f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: memory.Meter{}})
+			o := sample.Order("1", "7", now, 1)
+			must.OK(t, sample.Place(t.Context(), l, o, seckill.Paid))
 			if c.second {
-				late := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.RefundDue, At: now,
-					Due:   now,
-					Cause: "notify"}
-				if err := l.RecordPayment(t.Context(), late, seckill.Paid, seckill.Paid); err != nil {
-					t.Fatal(err)
-				}
+				late := sample.Payment(o, "1")
+				late.State, late.Due = seckill.RefundDue, now
+				must.OK(t, l.RecordPayment(t.Context(), late, seckill.Paid, seckill.Paid))
 			}
 			clock.Advance(time.Second)
-			if _, err := f.Order(t.Context(), o.ID, "ann", "broken", false); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Order(t.Context(), o.ID, "ann", "broken", false))
 			if err := f.Sweep(t.Context()); (err != nil) != c.fails {
 				t.Errorf("sweep: %v, want an error: %t", err, c.fails)
 			}
@@ -108,15 +98,11 @@ func TestRefund(t *testing.T) {
 			if err != nil || got.State != c.order || strings.Join(provider.asked, " ") != c.asked {
 				t.Errorf("order %s, %v, after %v; want %s after %s", got.State, err, provider.asked, c.order, c.asked)
 			}
-			all, err := l.Payments(t.Context(), o.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := must.Get(l.Payments(t.Context(), o.ID))
 			p := all[len(all)-1]
 			if p.State != c.payment || p.Tries != c.tries || p.Refused != c.refused {
 				t.Errorf("payment %s after %d tries, refused %q; want %s, %d, %q", p.State, p.Tries, p.Refused,
-					c.payment,
-					c.tries, c.refused)
+					c.payment, c.tries, c.refused)
 			}
 		})
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/activity"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
@@ -93,13 +95,8 @@ func newEnv(t *testing.T) *env {
 	e.faulty = &failing{Items: e.items}
 	l := ledger.New(e.rows)
 	for i, id := range []string{"1", "2", "3", "4"} {
-		start := now.Add(time.Duration(2+i) * time.Hour)
-		it := seckill.Item{ID: id, Commodity: seckill.Commodity{ID: id, Title: "表 " + id, Price: 2, CreateTime: now},
-			Price: 1, Start: start, End: start.Add(time.Hour), Stock: 5, Limit: 1, CreateTime: now, Buckets: 16,
-			Version: 1}
-		if err := e.items.Put(t.Context(), it, &seckill.Description{Detail: "<p>" + id + "</p>"}); err != nil {
-			t.Fatal(err)
-		}
+		it := sample.Item(id, now.Add(time.Duration(2+i)*time.Hour))
+		must.OK(t, e.items.Put(t.Context(), it, &seckill.Description{Detail: "<p>" + id + "</p>"}))
 	}
 	e.Flow = activity.New(activity.Deps{Activities: l, Items: e.faulty, Questions: l, Clock: e.clock,
 		Stage: stage.New(stage.Deps{Stock: e.stock, Items: e.faulty, Clock: e.clock, IDs: system.NewIDs(nil),
@@ -130,17 +127,12 @@ func (e *env) refused(what, want string, do func() (activity.Done, error)) {
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) || done.Changed {
 		e.Errorf("%s: %+v, %v; want it refused: %s", what, done, err, want)
 	}
-	if diff := cmp.Diff(before, e.rows.Dump(ledger.TableActivities)); diff != "" {
-		e.Errorf("%s: a refused command changed\n%s", what, diff)
-	}
+	must.Equal(e, before, e.rows.Dump(ledger.TableActivities), what, "a refused command changed")
 }
 
 func (e *env) titles() (out []string) {
 	e.Helper()
-	l, err := e.items.Published(e.Context())
-	if err != nil {
-		e.Fatal(err)
-	}
+	l := must.Get(e.items.Published(e.Context()))
 	for _, a := range l.Activities {
 		out = append(out, a.Title+" "+strings.Join(a.Items, ","))
 	}
@@ -195,9 +187,7 @@ func TestTheSecondOfTwoEditors(t *testing.T) {
 		t.Fatalf("the second editor: %v", err)
 	}
 	want := &activity.Conflict{From: 1, Fields: []string{"title", "items"}, Now: first}
-	if diff := cmp.Diff(want, conflict); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	must.Equal(t, want, conflict)
 	if _, err := e.Save(t.Context(), form("70", 0, "1")); !errors.As(err, &conflict) ||
 		!strings.Contains(err.Error(), "there is an activity 70 already") {
 		t.Errorf("a new one under its id: %v", err)
@@ -268,9 +258,7 @@ func TestDeleteAndUndelete(t *testing.T) {
 	e.save(form("71", 1))
 	set(true, true)
 	set(true, false)
-	if _, err := e.Delete(t.Context(), "404", false); !errors.Is(err, seckill.ErrNoActivity) {
-		t.Errorf("an unknown one: %v", err)
-	}
+	must.Is(t, seckill.ErrNoActivity, must.Err(e.Delete(t.Context(), "404", false)), "an unknown one")
 }
 
 // TestOfflineAndOnline: as many items as it can; a repetition finishes.
@@ -349,10 +337,8 @@ func (e *env) switched(offline bool) (activity.Done, error) {
 // must switches the activity, and checks which of its items are stopped then.
 func (e *env) must(offline bool, stopped ...string) seckill.Activity {
 	e.Helper()
-	done, err := e.switched(offline)
-	if err != nil || done.After.Offline != offline {
-		e.Errorf("offline %t: %+v, %v", offline, done, err)
-	}
+	done := must.Get(e.switched(offline))
+	must.Equal(e, offline, done.After.Offline, "offline")
 	e.stopped(stopped...)
 	return done.After
 }
@@ -375,9 +361,7 @@ func (e *env) stopped(want ...string) {
 // alone stops or resumes items by themselves.
 func (e *env) alone(stopped bool, ids ...string) {
 	e.Helper()
-	if _, err := e.Stage.SetAllStopped(e.Context(), ids, stopped); err != nil {
-		e.Fatal(err)
-	}
+	must.Get(e.Stage.SetAllStopped(e.Context(), ids, stopped))
 }
 
 // TestAnItemThatCannotBeReadIsResumed: offline stops it after all, and online resumes it.
@@ -416,11 +400,7 @@ func TestOfflineForgetsNoneThatItStopped(t *testing.T) {
 
 func (e *env) version() int64 {
 	e.Helper()
-	a, err := e.Activities.Activity(e.Context(), "70")
-	if err != nil {
-		e.Fatal(err)
-	}
-	return a.Version
+	return must.Get(e.Activities.Activity(e.Context(), "70")).Version
 }
 
 // TestOnlineOfOneThatNotesNothing: an earlier release did not note what it stopped: all are resumed, also by a
@@ -430,9 +410,7 @@ func TestOnlineOfOneThatNotesNothing(t *testing.T) {
 	made := e.save(form("70", 0, "1", "2"))
 	old := made
 	old.Version, old.Offline = 2, true
-	if err := e.Activities.SaveActivity(t.Context(), old, &made); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.Activities.SaveActivity(t.Context(), old, &made))
 	e.alone(true, "1", "2")
 	e.must(true, "1", "2")
 	e.stock.fails["1"] = true
@@ -477,47 +455,28 @@ func TestCopy(t *testing.T) {
 	whole := func(e *env, fail int) (seckill.Activity, []seckill.Listing) {
 		e.Helper()
 		q := seckill.Question{ID: seckill.QuestionID(1), Text: "a", Answers: []string{"b"}}
-		if err := e.Questions.PutQuestion(e.Context(), "2", q); err != nil {
-			e.Fatal(err)
-		}
-		two, err := e.Stage.Listing(e.Context(), "2")
-		if err != nil {
-			e.Fatal(err)
-		}
+		must.OK(e, e.Questions.PutQuestion(e.Context(), "2", q))
+		two := must.Get(e.Stage.Listing(e.Context(), "2"))
 		two.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "颜色", Value: "黑"}}}
-		if _, err := e.Stage.Import(e.Context(), []seckill.Listing{two}); err != nil {
-			e.Fatal(err)
-		}
+		must.Get(e.Stage.Import(e.Context(), []seckill.Listing{two}))
 		e.save(form("70", 0, "2", "1"))
-		if _, err := e.Stage.SetAllStopped(e.Context(), []string{"1"}, true); err != nil {
-			e.Fatal(err)
-		}
-		if err := e.Stage.AddStock(e.Context(), "2", 9); err != nil {
-			e.Fatal(err)
-		}
+		must.Get(e.Stage.SetAllStopped(e.Context(), []string{"1"}, true))
+		must.OK(e, e.Stage.AddStock(e.Context(), "2", 9))
 		if fail > 0 {
 			e.rows.fail = e.rows.n + fail
 		}
-		_, err = e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
+		_, err := e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
 		if (err != nil) != (fail > 0) {
 			e.Fatalf("while transaction %d fails: %v", fail, err)
 		}
-		done, err := e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
-		if err != nil {
-			e.Fatal(err)
-		}
+		done := must.Get(e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage))
 		var items []seckill.Listing
 		for _, id := range done.After.Items {
-			l, err := e.Stage.Listing(e.Context(), id)
-			if err != nil {
-				e.Fatal(err)
-			}
+			l := must.Get(e.Stage.Listing(e.Context(), id))
 			items = append(items, l)
 		}
-		all, err := e.items.List(e.Context(), time.Time{})
-		if err != nil || len(all) != 6 {
-			e.Errorf("%d items, %v", len(all), err)
-		}
+		all := must.Get(e.items.List(e.Context(), time.Time{}))
+		must.Equal(e, 6, len(all), "items")
 		return done.After, items
 	}
 	e := newEnv(t)
@@ -527,10 +486,7 @@ func TestCopy(t *testing.T) {
 		t.Errorf("copied %+v", a)
 	}
 	for i, of := range []string{"2", "1"} {
-		old, err := e.Stage.Listing(t.Context(), of)
-		if err != nil {
-			t.Fatal(err)
-		}
+		old := must.Get(e.Stage.Listing(t.Context(), of))
 		got := items[i]
 		if family := got.Variant.Family; len(family) != 18*len(old.Variant.Family) || family == got.ID {
 			t.Errorf("item %s of family %q became one of %q", of, old.Variant.Family, family)
@@ -554,35 +510,26 @@ func TestCopy(t *testing.T) {
 	e.refused("into the past", "start: 2026-11-04T08:00:00Z: the copy must begin", func() (activity.Done, error) {
 		return e.Copy(t.Context(), "70", now, "bob", seckill.MadeAtCLI)
 	})
-	if _, err := e.Delete(t.Context(), a.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Delete(t.Context(), a.ID, false))
 	e.refused("a copy that is deleted", "start: activity "+a.ID+" is the copy of 70", func() (activity.Done, error) {
 		return e.Copy(t.Context(), "70", a.Start, "bob", seckill.MadeAtCLI)
 	})
 	_, err := e.Copy(t.Context(), "404", now.Add(week), "bob", seckill.MadeAtCLI)
-	if !errors.Is(err, seckill.ErrNoActivity) {
-		t.Errorf("an unknown one: %v", err)
-	}
+	must.Is(t, seckill.ErrNoActivity, err, "an unknown one")
 }
 
 // TestAnItemStaysInItsActivitysWindow: an import cannot move it out.
 func TestAnItemStaysInItsActivitysWindow(t *testing.T) {
 	e := newEnv(t)
 	e.save(form("70", 0, "4")) // until 14:00, as the activity
-	l, err := e.Stage.Listing(t.Context(), "4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(e.Stage.Listing(t.Context(), "4"))
 	l.End = l.End.Add(time.Minute)
 	var refused *stage.ImportError
 	if _, err := e.Stage.Import(t.Context(), []seckill.Listing{l}); !errors.As(err, &refused) ||
 		!strings.Contains(err.Error(), "outside of its activity 70") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := e.Delete(t.Context(), "70", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Delete(t.Context(), "70", false))
 	if _, err := e.Stage.Import(t.Context(), []seckill.Listing{l}); err != nil {
 		t.Errorf("when the activity is deleted: %v", err)
 	}

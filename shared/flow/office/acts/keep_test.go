@@ -7,17 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/acts"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // failing is a ledger whose writes fail after some.
 type failing struct {
@@ -32,15 +28,11 @@ func (l *failing) KeepAct(ctx context.Context, a seckill.Act) error {
 	return l.Ledger.KeepAct(ctx, a)
 }
 
-func newFlow() (*acts.Flow, *failing, *memory.Clock, meter) {
+func newFlow() (*acts.Flow, *failing, *memory.Clock, memory.Meter) {
 	clock := memory.NewClock(now)
 	l := &failing{ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), 1 << 30}
-	m := meter{}
-	return acts.New(acts.Deps{Ledger: l, Clock: clock, Meter: m, Each: func(n int, do func(int)) {
-		for i := range n {
-			do(i)
-		}
-	}}), l, clock, m
+	m := memory.Meter{}
+	return acts.New(acts.Deps{Ledger: l, Clock: clock, Meter: m, Each: system.Several(1)}), l, clock, m
 }
 
 func suspect(user, item string, at time.Time, tail int) seckill.Act {
@@ -83,13 +75,9 @@ func TestList(t *testing.T) {
 	for i := range 300 {
 		all = append(all, suspect("1", fmt.Sprint(1+i%2), now.Add(time.Duration(i/3)*time.Millisecond), i))
 	}
-	if err := f.Keep(t.Context(), append(all, suspect("1", "1", now.Add(-24*time.Hour), 0))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Keep(t.Context(), append(all, suspect("1", "1", now.Add(-24*time.Hour), 0))))
 	for _, id := range []string{all[10].ID, all[11].ID} {
-		if err := f.Handle(t.Context(), id, "ada", "a test"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Handle(t.Context(), id, "ada", "a test"))
 		clock.Advance(time.Second)
 	}
 	all[10].Handled, all[11].Handled = now, now.Add(time.Second)
@@ -128,9 +116,7 @@ func TestList(t *testing.T) {
 					break
 				}
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s, %d in a page:\n%s", name, limit, diff)
-			}
+			must.Equal(t, c.want, got, name, limit, "in a page")
 		}
 	}
 }
@@ -140,9 +126,7 @@ func TestHandleRefuses(t *testing.T) {
 	t.Parallel()
 	f, _, _, _ := newFlow()
 	a := suspect("1", "1", now, 1)
-	if err := f.Keep(t.Context(), []seckill.Act{a}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Keep(t.Context(), []seckill.Act{a}))
 	for what, c := range map[string][2]string{"no note": {a.ID, ""}, "two lines": {a.ID, "a\nb"},
 		"another": {suspect("1", "1", now, 2).ID, "x"}, "no id": {"x", "x"}} {
 		if err := f.Handle(t.Context(), c[0], "ada", c[1]); seckill.CodeOf(err) != seckill.CodeInvalid {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/office/acts"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -16,8 +17,7 @@ var now = time.Date(2026, 11, 11, 1, 59, 0, 0, time.UTC)
 func shown(user int) (seckill.Act, acts.Seen) {
 	return seckill.Act{At: now, Action: seckill.ActTicket, Item: "1", Result: seckill.ActDone, Agent: "Mozilla/5.0"},
 		acts.Seen{User: fmt.Sprint(user), Network: netip.MustParsePrefix(fmt.Sprintf("203.0.%d.%d/32", user/250,
-			user%250)),
-			Page: true}
+			user%250)), Page: true}
 }
 
 // TestRules: each rule marks from its threshold on, and not before; nothing else marks.
@@ -112,14 +112,10 @@ func TestMarkedTogether(t *testing.T) {
 	}
 	for after, want := range map[time.Duration]seckill.Rules{0: seckill.RuleNetwork,
 		acts.Window - 1: seckill.RuleNetwork} {
-		if got := act(0, now.Add(after)); got != want {
-			t.Errorf("the first user after %v: %q, want %q", after, got, want)
-		}
+		must.Equal(t, want, act(0, now.Add(after)), "the first user after", after)
 	}
 	for _, at := range []time.Time{now.Add(acts.Window), now} { // the second one by a clock that was set back
-		if got := act(0, at); got != 0 {
-			t.Errorf("at %v: %q", at, got)
-		}
+		must.Equal(t, 0, act(0, at), "at", at)
 	}
 }
 

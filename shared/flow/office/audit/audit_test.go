@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/audit"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,10 +43,6 @@ func (l *faulty) AppendAudit(ctx context.Context, e seckill.AuditEntry) error {
 	return err
 }
 
-type counter map[seckill.Event]int
-
-func (c counter) Count(e seckill.Event, n int) { c[e] += n }
-
 type ids struct{ n int }
 
 func (i *ids) Token() string { i.n++; return fmt.Sprint("act", i.n) }
@@ -56,22 +53,15 @@ type office struct {
 	*audit.Flow
 	clock *memory.Clock
 	log   *faulty
-	meter counter
+	meter memory.Meter
 }
 
 func newOffice(t *testing.T) *office {
 	t.Parallel()
-	o := &office{T: t, clock: memory.NewClock(start), meter: counter{}}
+	o := &office{T: t, clock: memory.NewClock(start), meter: memory.Meter{}}
 	o.log = &faulty{AuditLog: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}
 	o.Flow = audit.New(audit.Deps{Log: o.log, Clock: o.clock, IDs: &ids{}, Meter: o.meter})
 	return o
-}
-
-func (o *office) ok(err error) {
-	o.Helper()
-	if err != nil {
-		o.Fatal(err)
-	}
 }
 
 func stop(item string) seckill.AuditEntry {
@@ -81,9 +71,8 @@ func stop(item string) seckill.AuditEntry {
 // act records an act with both entries.
 func (o *office) act(item string) {
 	o.Helper()
-	id, err := o.Begin(ctx, stop(item))
-	o.ok(err)
-	o.ok(o.End(ctx, id, stop(item)))
+	id := must.Get(o.Begin(ctx, stop(item)))
+	must.OK(o, o.End(ctx, id, stop(item)))
 }
 
 // entries reads a day page by page, in short.
@@ -91,7 +80,7 @@ func (o *office) entries(day string) (got []string) {
 	o.Helper()
 	for after := ""; ; {
 		list, next, err := o.List(ctx, day, after, 2)
-		o.ok(err)
+		must.OK(o, err)
 		for _, e := range list {
 			got = append(got, fmt.Sprint(e.Kind, " ", e.ID, " ", e.Subject, " ", e.Result))
 		}
@@ -111,7 +100,7 @@ func (o *office) same(got []string, want ...string) {
 func TestAnActHasTwoEntries(t *testing.T) {
 	o := newOffice(t)
 	o.act("1")
-	o.ok(o.Write(ctx, seckill.AuditEntry{Who: "bob", Act: "open", Result: "read"}))
+	must.OK(o, o.Write(ctx, seckill.AuditEntry{Who: "bob", Act: "open", Result: "read"}))
 	o.clock.Advance(24 * time.Hour)
 	o.act("2")
 	o.same(o.entries("2026-11-11"), "begun act1 item=1 ", "ended act1 item=1 changed", "whole act2  read")
@@ -131,17 +120,14 @@ func TestAnActHasTwoEntries(t *testing.T) {
 func TestKilledBetween(t *testing.T) {
 	o := newOffice(t)
 	o.act("1")
-	_, err := o.Begin(ctx, stop("2"))
-	o.ok(err)
-	id, err := o.Begin(ctx, stop("3"))
-	o.ok(err)
+	must.Get(o.Begin(ctx, stop("2")))
+	id := must.Get(o.Begin(ctx, stop("3")))
 	o.log.before = []error{errDown, errDown}
 	if err := o.End(ctx, id, stop("3")); seckill.CodeOf(err) != seckill.CodeUnavailable ||
 		o.meter[seckill.EventUnrecorded] != 1 {
 		t.Errorf("got %v, %v", err, o.meter)
 	}
-	o.same(o.entries(""), "begun act1 item=1 ", "ended act1 item=1 changed", "begun act2 item=2 ",
-		"begun act3 item=3 ")
+	o.same(o.entries(""), "begun act1 item=1 ", "ended act1 item=1 changed", "begun act2 item=2 ", "begun act3 item=3 ")
 }
 
 func TestNoActBeginsUnrecorded(t *testing.T) {
@@ -166,9 +152,9 @@ func TestTextsAreCut(t *testing.T) {
 	o := newOffice(t)
 	e := stop("1")
 	e.Why, e.Before = strings.Repeat("试", seckill.MaxAuditText), "a\xffb"
-	o.ok(o.Write(ctx, e))
+	must.OK(o, o.Write(ctx, e))
 	list, _, err := o.List(ctx, "", "", 1)
-	o.ok(err)
+	must.OK(o, err)
 	if got := list[0].Why; !strings.HasSuffix(got, "试…") || len(got) > seckill.MaxAuditText ||
 		list[0].Before != "a\uFFFDb" {
 		t.Errorf("got %q, %q", got, list[0].Before)

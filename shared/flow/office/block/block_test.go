@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,11 +44,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	clock := memory.NewClock(now)
 	items := memory.NewItems()
-	it := seckill.Item{ID: "7", Commodity: seckill.Commodity{ID: "7", Title: "表", Price: 2, CreateTime: now}, Price: 1,
-		Start: now, End: now.Add(time.Hour), Stock: 1, Limit: 1, CreateTime: now, Buckets: 1, Version: 1}
-	if err := items.Put(t.Context(), it, &seckill.Description{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, items.Put(t.Context(), sample.Item("7", now), &seckill.Description{}))
 	r := &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock})}
 	l := ledger.New(r)
 	return &env{block.New(block.Deps{Ledger: l, Items: items, Clock: clock}), r, l, clock}
@@ -75,9 +73,7 @@ func TestPut(t *testing.T) {
 	many[1].Until = now.Add(time.Hour)
 	for _, want := range []block.Done{{Made: 150, Changed: 2, Same: 98}, {Same: 250}} {
 		n := e.rows.n
-		if done, err := e.Put(t.Context(), many, "bob", false); err != nil || cmp.Diff(want, done) != "" {
-			t.Errorf("%+v, %v; want %+v", done, err, want)
-		}
+		must.Equal(t, "", cmp.Diff(want, must.Get(e.Put(t.Context(), many, "bob", false))), want)
 		if want.Made == 0 && e.rows.n != n {
 			t.Errorf("a repetition wrote %d times", e.rows.n-n)
 		}
@@ -120,9 +116,7 @@ func TestPutRefuses(t *testing.T) {
 	if err != nil || !slices.Equal(done.Unknown, []string{"8"}) {
 		t.Errorf("an unknown item: %+v, %v", done, err)
 	}
-	if done, err := e.Put(t.Context(), users(3), "ada", true); err != nil || cmp.Diff(block.Done{}, done) != "" {
-		t.Errorf("dry: %+v, %v", done, err)
-	}
+	must.Equal(t, "", cmp.Diff(block.Done{}, must.Get(e.Put(t.Context(), users(3), "ada", true))), "dry")
 	if e.rows.n != 0 {
 		t.Errorf("%d transactions", e.rows.n)
 	}
@@ -131,13 +125,9 @@ func TestPutRefuses(t *testing.T) {
 // TestListAndDrop checks that pages of any size list every block once, and that a dropped one is gone.
 func TestListAndDrop(t *testing.T) {
 	e := newEnv(t)
-	if _, err := e.Put(t.Context(), users(57), "ada", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Put(t.Context(), users(57), "ada", false))
 	for _, want := range []bool{true, false} {
-		if got, err := e.Drop(t.Context(), "user:1005", "7"); err != nil || got != want {
-			t.Errorf("drop: %v, %v", got, err)
-		}
+		must.Equal(t, want, must.Get(e.Drop(t.Context(), "user:1005", "7")), "drop")
 	}
 	for _, limit := range []int{1, 7, 56, 1000} {
 		seen, pages := map[seckill.Subject]int{}, 0

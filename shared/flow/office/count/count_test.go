@@ -11,16 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 var opens = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // rows fail the transactions that fails lists, counted from 1, and call before ahead of each.
 type rows struct {
@@ -45,23 +42,18 @@ type env struct {
 	rows  *rows
 	clock *memory.Clock
 	flow  *count.Flow
-	meter meter
+	meter memory.Meter
 }
 
 func newEnv() *env {
 	clock := memory.NewClock(opens)
-	e := &env{rows: &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock})}, clock: clock, meter: meter{}}
+	e := &env{rows: &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock})}, clock: clock, meter: memory.Meter{}}
 	e.flow = count.New(count.Deps{Ledger: ledger.New(e.rows), Clock: clock, Meter: e.meter})
 	return e
 }
 
 func (e *env) total(t *testing.T, item string) seckill.Count {
-	t.Helper()
-	c, err := e.flow.Of(t.Context(), item)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.Total
+	return must.Get(e.flow.Of(t.Context(), item)).Total
 }
 
 // change is a write that made the order's history as long as states, a minute each.
@@ -102,14 +94,10 @@ func TestEachChangeCountsOnce(t *testing.T) {
 	} {
 		e := newEnv()
 		for _, b := range batches {
-			if n, err := e.flow.Changes(t.Context(), b); n != len(b) || err != nil {
-				t.Errorf("%s: %d of %d, %v", what, n, len(b), err)
-			}
+			must.Equal(t, len(b), must.Get(e.flow.Changes(t.Context(), b)), what)
 		}
 		for item, want := range want {
-			if got := e.total(t, item); got != want {
-				t.Errorf("%s: item %s has %+v, want %+v", what, item, got, want)
-			}
+			must.Equal(t, want, e.total(t, item), what, "item", item, "has")
 		}
 	}
 }
@@ -119,9 +107,7 @@ func TestMinutes(t *testing.T) {
 	e := newEnv()
 	_, err := e.flow.Changes(t.Context(), []seckill.OrderChange{change("1", "oa", placed, paid),
 		change("1", "ob", placed, closing, expired)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := e.flow.Of(t.Context(), "1")
 	want := []seckill.MinuteCount{{Minute: opens, Count: seckill.Count{Placed: 4}},
 		{Minute: opens.Add(time.Minute), Count: seckill.Count{Paid: 2}},
@@ -145,9 +131,7 @@ func TestMoreMinutesThanARowHolds(t *testing.T) {
 		all = append(all, c)
 	}
 	last := change("1", "again", placed)
-	if _, err := e.flow.Changes(t.Context(), append(all, last)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.flow.Changes(t.Context(), append(all, last)))
 	c, _ := e.flow.Of(t.Context(), "1")
 	if len(c.Minutes) != seckill.MaxCountMinutes || c.Total.Placed != 2*(len(all)+1) || c.Minutes[0].Placed != 4 {
 		t.Errorf("%d minutes, total %+v, first %+v", len(c.Minutes), c.Total, c.Minutes[0])
@@ -166,14 +150,10 @@ func TestWhatComesBack(t *testing.T) {
 		if n != want || err == nil {
 			t.Errorf("write %d fails: %d are counted, %v, want %d", fails, n, err, want)
 		}
-		if again, err := e.flow.Changes(t.Context(), batch[n:]); again != len(batch)-n || err != nil {
-			t.Errorf("again: %d, %v", again, err)
-		}
+		must.Equal(t, len(batch)-n, must.Get(e.flow.Changes(t.Context(), batch[n:])), "again")
 		for item, want := range map[string]seckill.Count{"1": {Placed: 4}, "2": {Placed: 2, Paid: 2},
 			"3": {Placed: 2}} {
-			if got := e.total(t, item); got != want {
-				t.Errorf("write %d fails: item %s has %+v, want %+v", fails, item, got, want)
-			}
+			must.Equal(t, want, e.total(t, item), "write", fails, "fails: item", item, "has")
 		}
 	}
 }
@@ -190,9 +170,7 @@ func TestMoreOrdersThanAWriteCounts(t *testing.T) {
 	if n, err := e.flow.Changes(t.Context(), batch); n != seckill.MaxCounted || err == nil {
 		t.Errorf("%d are counted, %v, want %d", n, err, seckill.MaxCounted)
 	}
-	if n, err := e.flow.Changes(t.Context(), batch); n != len(batch) || err != nil {
-		t.Errorf("again: %d, %v", n, err)
-	}
+	must.Equal(t, len(batch), must.Get(e.flow.Changes(t.Context(), batch)), "again")
 	if got := e.total(t, "1"); got.Placed != 2*len(batch) || e.rows.n != 4 {
 		t.Errorf("%+v after %d writes, want %d placed after 4", got, e.rows.n, 2*len(batch))
 	}
@@ -202,7 +180,7 @@ func TestMoreOrdersThanAWriteCounts(t *testing.T) {
 func TestAnotherReaderMeanwhile(t *testing.T) {
 	t.Parallel()
 	e := newEnv()
-	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: meter{}})
+	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: memory.Meter{}})
 	batch := []seckill.OrderChange{change("1", "oa", placed, paid), change("1", "ob", placed)}
 	e.rows.before = func(n int) {
 		if n == 1 {
@@ -211,9 +189,7 @@ func TestAnotherReaderMeanwhile(t *testing.T) {
 			}
 		}
 	}
-	if _, err := e.flow.Changes(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.flow.Changes(t.Context(), batch))
 	if got, want := e.total(t, "1"), (seckill.Count{Placed: 4, Paid: 2}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -233,15 +209,11 @@ func TestAnotherReaderMeanwhile(t *testing.T) {
 func TestUnreadableCountsHoldUpNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnv()
-	if err := e.rows.Rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: ledger.TableCounts, PK: "1"},
-		Op: ledger.OpPut, Row: ledger.Row{"v": ledger.Version + 1}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.rows.Rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: ledger.TableCounts, PK: "1"},
+		Op: ledger.OpPut, Row: ledger.Row{"v": ledger.Version + 1}}}))
 	n, err := e.flow.Changes(t.Context(), []seckill.OrderChange{change("1", "oa", placed), change("2", "ob", placed)})
 	if n != 2 || err != nil || e.total(t, "2").Placed != 2 || e.meter[seckill.EventUncounted] != 1 {
 		t.Errorf("%d, %v, %+v, %d uncounted", n, err, e.total(t, "2"), e.meter[seckill.EventUncounted])
 	}
-	if _, err := e.flow.Recount(t.Context(), "1", ""); !errors.Is(err, seckill.ErrUnreadable) {
-		t.Errorf("recount: %v", err)
-	}
+	must.Is(t, seckill.ErrUnreadable, must.Err(e.flow.Recount(t.Context(), "1", "")), "recount")
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/seckill"
@@ -16,7 +18,7 @@ import (
 func lagging(t *testing.T, n int) *env {
 	t.Helper()
 	clock := memory.NewClock(opens)
-	e := &env{clock: clock, meter: meter{},
+	e := &env{clock: clock, meter: memory.Meter{},
 		rows: &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: 10 * time.Second})}}
 	e.flow = count.New(count.Deps{Ledger: ledger.New(e.rows), Clock: clock, Meter: e.meter})
 	for i := range n {
@@ -29,16 +31,9 @@ func lagging(t *testing.T, n int) *env {
 func (e *env) place(t *testing.T, i int) seckill.OrderChange {
 	t.Helper()
 	l, now := ledger.New(e.rows.Rows), e.clock.Now()
-	id := seckill.KeyedOrderID("1", "9", fmt.Sprint(i))
-	if err := l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: fmt.Sprint(i), Count: 1, Units: []int{i + 1},
-		Price: 1, Amount: 1, Given: seckill.Given{Address: "x"}, Title: "t", Created: now, Placed: now,
-		PayBy: now.Add(time.Hour), Buckets: 4}, 5); err != nil {
-		t.Fatal(err)
-	}
-	o, err := l.Order(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := sample.Order("1", fmt.Sprint(i), now, i+1)
+	must.OK(t, l.Place(t.Context(), o, 5))
+	o = must.Get(l.Order(t.Context(), o.ID))
 	return seckill.OrderChange{Order: o}
 }
 
@@ -79,9 +74,7 @@ func TestRecount(t *testing.T) {
 	}
 	e.clock.Advance(30 * time.Second)
 	meanwhile := e.place(t, old+young)
-	if _, err := e.flow.Changes(t.Context(), []seckill.OrderChange{meanwhile, meanwhile}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.flow.Changes(t.Context(), []seckill.OrderChange{meanwhile, meanwhile}))
 	e.clock.Advance(30 * time.Second)
 	if step, orders = e.walk(t, step.Next); orders != old+young+1 || step.Next != "" {
 		t.Errorf("second walk: %d orders, then %+v", orders, step)
@@ -90,9 +83,7 @@ func TestRecount(t *testing.T) {
 	if c.Recounting || c.Total.Placed != old+young+1 {
 		t.Errorf("counted anew: %+v, want %d placed", c, old+young+1)
 	}
-	if units := len(e.rows.Dump(ledger.TableUnits)); c.Total.Placed-c.Total.GivenBack != units {
-		t.Errorf("%+v, and %d unit rows", c.Total, units)
-	}
+	must.Equal(t, c.Total.Placed-c.Total.GivenBack, len(e.rows.Dump(ledger.TableUnits)), c.Total, "unit rows")
 }
 
 // TestARecountThatAnotherReplaced checks that the walk of one recount does not end the next one.
@@ -101,19 +92,15 @@ func TestRecount(t *testing.T) {
 func TestARecountThatStoodStill(t *testing.T) {
 	t.Parallel()
 	e := lagging(t, 0)
-	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: meter{}})
-	if _, err := other.Changes(t.Context(), []seckill.OrderChange{e.place(t, 0)}); err != nil {
-		t.Fatal(err)
-	}
+	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: memory.Meter{}})
+	must.Get(other.Changes(t.Context(), []seckill.OrderChange{e.place(t, 0)}))
 	e.rows.before = func(n int) {
 		if n > 1 {
 			return
 		}
 		e.clock.Advance(2 * seckill.RecountWait)
 		newest := e.place(t, 1) // counted before the recount begins, and not in the list yet
-		if _, err := other.Changes(t.Context(), []seckill.OrderChange{newest}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(other.Changes(t.Context(), []seckill.OrderChange{newest}))
 	}
 	step, _ := e.walk(t, "")
 	for step.Next != "" {
@@ -131,9 +118,7 @@ func TestARecountThatAnotherReplaced(t *testing.T) {
 	e.walk(t, "")
 	e.clock.Advance(time.Minute)
 	second := fmt.Sprint(e.clock.Now().UnixMilli(), ".") // a walk that may end the recount
-	if _, err := e.flow.Recount(t.Context(), "1", ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.flow.Recount(t.Context(), "1", ""))
 	if last, _ := e.walk(t, second); last.Next == "" {
 		t.Error("a walk that began before the recount ends it")
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/erase"
 	"github.com/your-org/seckill/shared/seckill"
@@ -22,17 +24,13 @@ var (
 	ctx     = context.Background()
 )
 
-type count map[seckill.Event]int
-
-func (c count) Count(e seckill.Event, n int) { c[e] += n }
-
 // shop is a ledger with items, a retention of 90 days, and counters of calls.
 type shop struct {
 	*testing.T
 	clock  *memory.Clock
 	items  *memory.Items
 	ledger *faulty
-	erased count
+	erased memory.Meter
 	flow   *erase.Flow
 }
 
@@ -52,7 +50,7 @@ func (l *faulty) OrdersByItem(ctx context.Context, item, after string, limit int
 
 func newShop(t *testing.T) *shop {
 	clock := memory.NewClock(opening)
-	s := &shop{T: t, clock: clock, items: memory.NewItems(), erased: count{},
+	s := &shop{T: t, clock: clock, items: memory.NewItems(), erased: memory.Meter{},
 		ledger: &faulty{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))}}
 	s.start()
 	return s
@@ -63,67 +61,31 @@ func (s *shop) start() {
 	s.flow = erase.New(erase.Deps{Ledger: s.ledger, Items: s.items, Clock: s.clock, Meter: s.erased, Keep: 90 * day})
 }
 
-func (s *shop) must(err error) {
-	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
-}
-
 // item makes an item whose sale ends at the opening plus lasts.
 func (s *shop) item(id string, lasts time.Duration) {
-	s.must(s.items.Put(ctx, seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "1", Title: "t"}, Price: 100,
-		Start: opening, End: opening.Add(lasts),
-		Stock: 1_000_000, Limit: 1000, Buckets: 16, Version: 1}, nil))
+	it := sample.Item(id, opening)
+	it.End = opening.Add(lasts)
+	must.OK(s, s.items.Put(ctx, it, nil))
 }
 
 // order places an order of the item and moves it to the state.
 func (s *shop) order(item string, n int, state seckill.State) string {
 	s.Helper()
-	o := seckill.Order{ID: seckill.KeyedOrderID(item, "7", fmt.Sprint(n)), Item: item, User: fmt.Sprint(n), Count: 1,
-		Units: []int{n}, Price: 100, Amount: 100,
-		Given: seckill.Given{Address: "1 Some Street", Network: netip.MustParseAddr("2001:db8::7")},
-		Title: "t", Created: opening, Placed: opening, PayBy: opening.Add(time.Minute),
-		Buckets: 16}
-	s.must(s.ledger.Place(ctx, o, 1000))
-	pay := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening,
-		Cause: "notify"}
-	read := func() seckill.Order {
-		got, err := s.ledger.Order(ctx, o.ID)
-		s.must(err)
-		return got
-	}
-	switch state {
-	case seckill.PendingPayment:
-	case seckill.Closing, seckill.Expired:
-		s.must(s.ledger.BeginClosing(ctx, read(), seckill.Expired, opening, "c"))
-		if state == seckill.Expired {
-			s.must(s.ledger.GiveBack(ctx, read(), opening, "c"))
-		}
-	case seckill.Paid, seckill.RefundOwed:
-		s.must(s.ledger.RecordPayment(ctx, pay, seckill.PendingPayment, seckill.Paid))
-		if state == seckill.RefundOwed {
-			s.must(s.ledger.StartRefund(ctx, read(), pay, false, seckill.Decision{}, opening, "c"))
-		}
-	default:
-		s.Fatalf("no way to %s", state)
-	}
+	o := sample.Order(item, fmt.Sprint(n), opening, n)
+	o.Network = netip.MustParseAddr("2001:db8::7")
+	must.OK(s, sample.Place(ctx, s.ledger, o, state))
 	return o.ID
 }
 
 // has reports whether an order still has its address.
 func (s *shop) has(id string) bool {
 	s.Helper()
-	o, err := s.ledger.Order(ctx, id)
-	s.must(err)
-	return o.Address != ""
+	return must.Get(s.ledger.Order(ctx, id)).Address != ""
 }
 
 func (s *shop) marked(item string) bool {
 	s.Helper()
-	it, err := s.items.Get(ctx, item)
-	s.must(err)
-	return !it.AddressesErased.IsZero()
+	return !must.Get(s.items.Get(ctx, item)).AddressesErased.IsZero()
 }
 
 // TestRetention checks that 90 days after the end of a sale the addresses of all orders except open ones are erased,
@@ -146,7 +108,7 @@ func TestRetention(t *testing.T) {
 			s.item("1", time.Hour)
 			id := s.order("1", 1, c.state)
 			s.clock.Advance(time.Hour + c.age)
-			s.must(s.flow.Ended(ctx))
+			must.OK(s, s.flow.Ended(ctx))
 			if got := !s.has(id); got != c.erased || s.marked("1") != c.erased ||
 				s.erased[seckill.EventErased] == 1 != c.erased {
 				t.Errorf("erased %v, item marked %v, counted %v, want %v", got, s.marked("1"), s.erased, c.erased)
@@ -164,24 +126,22 @@ func TestNetworkRetention(t *testing.T) {
 		s.item("1", time.Hour)
 		ids := []string{s.order("1", 1, seckill.Paid), s.order("1", 2, seckill.PendingPayment)}
 		s.clock.Advance(time.Hour + age)
-		s.must(s.flow.Ended(ctx))
+		must.OK(s, s.flow.Ended(ctx))
 		for _, id := range ids {
-			o, err := s.ledger.Order(ctx, id)
-			s.must(err)
+			o := must.Get(s.ledger.Order(ctx, id))
 			if o.Network.IsValid() == gone || !s.has(id) || !o.Erased.IsZero() {
 				t.Errorf("after %v: %s has network address %q, address %q, erased %v", age, o.State, o.Network,
 					o.Address, o.Erased)
 			}
 		}
-		it, err := s.items.Get(ctx, "1")
-		s.must(err)
+		it := must.Get(s.items.Get(ctx, "1"))
 		if it.NetworksErased.IsZero() == gone || s.marked("1") || s.erased[seckill.EventErased] != 0 {
 			t.Errorf("after %v: the item is marked %v and %v", age, it.NetworksErased, it.AddressesErased)
 		}
 		read := s.ledger.pages
 		s.start()
 		s.flow.KeepNetworks = 7 * day
-		if s.must(s.flow.Ended(ctx)); gone && s.ledger.pages != read {
+		if must.OK(s, s.flow.Ended(ctx)); gone && s.ledger.pages != read {
 			t.Error("a new instance has read the orders again")
 		}
 	}
@@ -194,7 +154,7 @@ func TestNetworksGoWithAddresses(t *testing.T) {
 	s.item("1", time.Hour)
 	id := s.order("1", 1, seckill.Paid)
 	s.clock.Advance(time.Hour + 90*day)
-	s.must(s.flow.Ended(ctx))
+	must.OK(s, s.flow.Ended(ctx))
 	if o, err := s.ledger.Order(ctx, id); err != nil || o.Network.IsValid() || s.has(id) {
 		t.Errorf("network address %q, address %q, %v, want none", o.Network, o.Address, err)
 	}
@@ -207,7 +167,7 @@ func TestAddressesStayWithoutRetention(t *testing.T) {
 	s.item("1", time.Hour)
 	id := s.order("1", 1, seckill.Paid)
 	s.clock.Advance(9000 * day)
-	s.must(s.flow.Ended(ctx))
+	must.OK(s, s.flow.Ended(ctx))
 	if !s.has(id) || s.ledger.pages != 0 {
 		t.Errorf("address there %v, %d pages read, want it there and none read", s.has(id), s.ledger.pages)
 	}
@@ -227,12 +187,12 @@ func TestItemIsReadOnce(t *testing.T) {
 		pages int
 	}{{0, 2}, {time.Hour - time.Second, 2}, {time.Second, 3}} {
 		s.clock.Advance(c.wait)
-		if s.must(s.flow.Ended(ctx)); s.ledger.pages != c.pages {
+		if must.OK(s, s.flow.Ended(ctx)); s.ledger.pages != c.pages {
 			t.Fatalf("%d pages read, want %d", s.ledger.pages, c.pages)
 		}
 	}
 	s.start()
-	if s.must(s.flow.Ended(ctx)); s.ledger.pages != 4 {
+	if must.OK(s, s.flow.Ended(ctx)); s.ledger.pages != 4 {
 		t.Errorf("a new instance has read %d pages, want only the one of item 2", s.ledger.pages-3)
 	}
 }
@@ -245,10 +205,7 @@ func TestLongItem(t *testing.T) {
 	s.item("2", 2*time.Hour)
 	const orders = 2500
 	for n := range orders {
-		s.order("1", 1+n, seckill.PendingPayment)
-		o := seckill.KeyedOrderID("1", "7", fmt.Sprint(1+n))
-		s.must(s.ledger.RecordPayment(ctx, seckill.Payment{Order: o, TradeNo: fmt.Sprint(n), Amount: 100,
-			State: seckill.Captured, At: opening}, seckill.PendingPayment, seckill.Paid))
+		s.order("1", 1+n, seckill.Paid)
 	}
 	last := s.order("2", 1, seckill.Paid)
 	s.clock.Advance(100 * day)
@@ -256,7 +213,7 @@ func TestLongItem(t *testing.T) {
 		if run == 1 {
 			s.start()
 		}
-		if s.must(s.flow.Ended(ctx)); s.erased[seckill.EventErased] != want {
+		if must.OK(s, s.flow.Ended(ctx)); s.erased[seckill.EventErased] != want {
 			t.Errorf("after run %d: %d erased, want %d", run+1, s.erased[seckill.EventErased], want)
 		}
 	}
@@ -282,7 +239,7 @@ func TestOneItemsTrouble(t *testing.T) {
 	}
 	s.ledger.fails = ""
 	s.clock.Advance(time.Hour)
-	if s.must(s.flow.Ended(ctx)); s.has(first) || !s.marked("1") {
+	if must.OK(s, s.flow.Ended(ctx)); s.has(first) || !s.marked("1") {
 		t.Error("item 1 is not done an hour later")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	pages "github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/flow/money/refund"
@@ -16,10 +18,6 @@ import (
 	"github.com/your-org/seckill/shared/flow/sale/expire"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-type meter struct{}
-
-func (meter) Count(seckill.Event, int) {}
 
 // shop is a ledger with the flow on it.
 type shop struct {
@@ -36,7 +34,7 @@ func newShop(t *testing.T) *shop {
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	return &shop{t, fulfil.New(fulfil.Deps{Ledger: l, Clock: clock}),
-		expire.New(expire.Deps{Ledger: l, Clock: clock, Meter: meter{}}),
+		expire.New(expire.Deps{Ledger: l, Clock: clock, Meter: memory.Meter(nil)}),
 		pages.New(pages.Deps{Ledger: l, Clock: clock}), l, clock, 0}
 }
 
@@ -44,18 +42,12 @@ func newShop(t *testing.T) *shop {
 func (s *shop) order(paid bool) string {
 	s.Helper()
 	s.made++
-	now := s.clock.Now()
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", string(rune('a'+s.made))), Item: "1", User: "7", Count: 1,
-		Units: []int{s.made}, Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t", Created: now,
-		Placed: now, PayBy: now.Add(100 * 24 * time.Hour), Buckets: 1}
-	err := s.ledger.Place(s.Context(), o, 50)
+	o, state := sample.Order("1", "7", s.clock.Now(), s.made), seckill.PendingPayment
+	o.PayBy = o.Placed.Add(100 * 24 * time.Hour)
 	if paid {
-		p := seckill.Payment{Order: o.ID, TradeNo: "t", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
-		err = errors.Join(err, s.ledger.RecordPayment(s.Context(), p, seckill.PendingPayment, seckill.Paid))
+		state = seckill.Paid
 	}
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, sample.Place(s.Context(), s.ledger, o, state))
 	return o.ID
 }
 
@@ -88,9 +80,7 @@ func (s *shop) refused(what string, err error, want seckill.Code) {
 func (s *shop) ship(id, number string) fulfil.Shipped {
 	s.Helper()
 	done, err := s.Ship(s.Context(), "ann", []fulfil.Parcel{{Order: id, Carrier: "SF", Number: number}}, false, false)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	return done
 }
 
@@ -136,9 +126,7 @@ func TestLifeAfterPaid(t *testing.T) {
 
 func (s *shop) sweep() {
 	s.Helper()
-	if err := s.expire.Sweep(s.Context()); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.expire.Sweep(s.Context()))
 }
 
 // TestShopper is what a shopper may say about their own order.
@@ -157,32 +145,24 @@ func TestShopper(t *testing.T) {
 		s.refused("for a reason that is none", err, seckill.CodeInvalid)
 	}
 	for _, why := range []string{strings.Repeat("小", 500), "another"} { // the first stays
-		if o, err := s.shop.AskRefund(ctx, "7", id, why); err != nil || o.State != seckill.Paid {
-			t.Errorf("%s, %v", o.State, err)
-		}
+		must.Equal(t, seckill.Paid, must.Get(s.shop.AskRefund(ctx, "7", id, why)).State)
 	}
 	if o := s.is(id, seckill.Paid, "the shopper asks for a refund"); len([]rune(o.RefundWhy)) != 500 ||
 		len(o.History) != 3 {
 		t.Errorf("%+v", o)
 	}
-	if _, err := s.Confirm(ctx, id, "ann"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Confirm(ctx, id, "ann"))
 	s.ship(id, "1")
 	_, err = s.shop.Received(ctx, "8", id)
 	s.refused("another's is received", err, seckill.CodeOrderUnknown)
 	for range 2 {
-		if o, err := s.shop.Received(ctx, "7", id); err != nil || o.State != seckill.Received {
-			t.Errorf("%s, %v", o.State, err)
-		}
+		must.Equal(t, seckill.Received, must.Get(s.shop.Received(ctx, "7", id)).State)
 	}
 	s.is(id, seckill.Received, "received by the shopper")
 	s.clock.Advance(7 * 24 * time.Hour)
 	s.sweep()
 	s.is(id, seckill.Completed, "7 days after receipt")
-	if o, err := s.shop.Received(ctx, "7", id); err != nil || o.State != seckill.Completed {
-		t.Errorf("%s, %v", o.State, err)
-	}
+	must.Equal(t, seckill.Completed, must.Get(s.shop.Received(ctx, "7", id)).State)
 	_, err = s.shop.Received(ctx, "7", "nonsense")
 	s.refused("what is no order", err, seckill.CodeOrderUnknown)
 }
@@ -207,7 +187,8 @@ func TestStaff(t *testing.T) {
 	s.refused("a note of two lines", err, seckill.CodeInvalid)
 	_, err = s.Hide(ctx, id, "ann", "test", true)
 	s.refused("hidden, and not shipped", err, seckill.CodeInvalid)
-	if _, err := refund.New(refund.Deps{Ledger: s.ledger, Clock: s.clock, Meter: meter{}}).Order(ctx, id, "ann", "x",
+	if _, err := refund.New(refund.Deps{Ledger: s.ledger, Clock: s.clock, Meter: memory.Meter(nil)}).Order(ctx, id,
+		"ann", "x",
 		false); err != nil {
 		t.Fatal(err)
 	}
@@ -216,9 +197,7 @@ func TestStaff(t *testing.T) {
 		t.Errorf("shipped, and refunded: %+v", done)
 	}
 	p := seckill.Payment{Order: id, TradeNo: "t"}
-	if err := s.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, s.clock.Now(), "back"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, s.clock.Now(), "back"))
 	for _, hidden := range []bool{true, false} {
 		is, err = s.Hide(ctx, id, "ann", "test", hidden)
 		s.want("hidden", is, err, true)
@@ -286,9 +265,7 @@ func TestList(t *testing.T) {
 		all = append(all, s.order(i%2 == 0))
 		s.clock.Advance(time.Minute)
 	}
-	if _, err := s.shop.AskRefund(ctx, "7", all[4], "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.shop.AskRefund(ctx, "7", all[4], "x"))
 	list := func(q fulfil.Query, limit int) (ids []string) {
 		for after := ""; ; {
 			p, err := s.List(ctx, q, after, limit)
@@ -312,12 +289,8 @@ func TestList(t *testing.T) {
 		if got := list(fulfil.Query{User: "7"}, limit); !slices.Equal(got, all) {
 			t.Errorf("by user, in pages of %d: %v", limit, got)
 		}
-		if got := list(fulfil.Query{User: "7", State: seckill.Paid}, limit); len(got) != 10 {
-			t.Errorf("paid: %v", got)
-		}
-		if got := list(fulfil.Query{Item: "1", Asked: true}, limit); len(got) != 1 {
-			t.Errorf("asked: %v", got)
-		}
+		must.Equal(t, 10, len(list(fulfil.Query{User: "7", State: seckill.Paid}, limit)), "paid")
+		must.Equal(t, 1, len(list(fulfil.Query{Item: "1", Asked: true}, limit)), "asked")
 		if got := list(fulfil.Query{Item: "1", From: begun.Add(time.Minute), To: begun.Add(3 * time.Minute)},
 			limit); len(got) != 2 {
 			t.Errorf("by time: %v", got)

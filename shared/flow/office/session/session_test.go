@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/audit"
 	"github.com/your-org/seckill/shared/flow/office/session"
@@ -57,10 +58,6 @@ func (i *issuer) RedeemStaff(_ context.Context, g seckill.Grant) (seckill.StaffM
 	return m, nil
 }
 
-type meter struct{}
-
-func (meter) Count(seckill.Event, int) {}
-
 // office is a flow over an embedded ledger.
 type office struct {
 	*testing.T
@@ -78,24 +75,15 @@ func newOffice(t *testing.T) *office {
 	l := ledger.New(o.rows)
 	o.log = l
 	o.Flow = session.New(session.Deps{Sessions: l, Issuer: o.issuer, Random: system.NewIDs(nil), Clock: o.clock,
-		Meter: meter{}, Audit: audit.New(audit.Deps{Log: l, Clock: o.clock, IDs: system.NewIDs(nil),
-			Meter: meter{}})})
+		Meter: memory.Meter(nil), Audit: audit.New(audit.Deps{Log: l, Clock: o.clock, IDs: system.NewIDs(nil),
+			Meter: memory.Meter(nil)})})
 	return o
-}
-
-func (o *office) ok(err error) {
-	o.Helper()
-	if err != nil {
-		o.Fatal(err)
-	}
 }
 
 // signIn returns the cookie of a new session.
 func (o *office) signIn() string {
 	o.Helper()
-	cookie, err := o.SignIn(ctx, seckill.Grant{Code: "c"})
-	o.ok(err)
-	return cookie
+	return must.Get(o.SignIn(ctx, seckill.Grant{Code: "c"}))
 }
 
 // roles has a session confirmed if that is due, and returns its roles; "ended" for none.
@@ -105,7 +93,7 @@ func (o *office) roles(cookie string) string {
 	if errors.Is(err, session.ErrEnded) {
 		return "ended"
 	}
-	o.ok(err)
+	must.OK(o, err)
 	return session.RoleNames(s.Roles)
 }
 
@@ -164,8 +152,7 @@ func TestAnIssuerThatSaysNothing(t *testing.T) {
 			o.issuer.member = seckill.StaffMember{Silent: true}
 			for at := seckill.StaffFresh; at < until; at += seckill.StaffFresh {
 				o.clock.Advance(seckill.StaffFresh)
-				s, err := o.Resume(ctx, cookie)
-				o.ok(err)
+				s := must.Get(o.Resume(ctx, cookie))
 				if o.Stale(&s) || !s.Confirmed.Equal(o.clock.Now()) || s.Name != ada.Name || s.Who != ada.Who ||
 					session.RoleNames(s.Roles) != "operator,finance" {
 					t.Errorf("after %v: %+v", at, s)
@@ -187,8 +174,7 @@ func TestTheIssuerIsAway(t *testing.T) {
 	cookie := o.signIn()
 	o.issuer.err = errAway
 	stale := func() bool {
-		s, err := o.Resume(ctx, cookie)
-		o.ok(err)
+		s := must.Get(o.Resume(ctx, cookie))
 		return o.Stale(&s)
 	}
 	o.clock.Advance(seckill.StaffFresh)
@@ -221,8 +207,7 @@ func TestTheIssuerIsAway(t *testing.T) {
 func TestItsEnds(t *testing.T) {
 	o := newOffice(t)
 	cookie := o.signIn()
-	linked, err := o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()})
-	o.ok(err)
+	linked := must.Get(o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()}))
 	for range seckill.StaffLife/(20*time.Minute) - 1 {
 		o.clock.Advance(20 * time.Minute)
 		o.want("in use", o.roles(cookie), "operator,finance")
@@ -265,10 +250,8 @@ func TestOneRequestAsks(t *testing.T) {
 	}
 	o.clock.Advance(seckill.StaffFresh)
 	o.issuer.during = func() {
-		n, err := o.EndAll(ctx, ada.Who)
-		if err != nil || n != 1 {
-			t.Errorf("ended %d, %v", n, err)
-		}
+		n := must.Get(o.EndAll(ctx, ada.Who))
+		must.Equal(t, 1, n, "ended")
 	}
 	o.want("ended meanwhile", o.roles(cookie), "ended")
 	o.want("and gone", o.roles(cookie), "ended")
@@ -278,8 +261,7 @@ func TestOneRequestAsks(t *testing.T) {
 func TestFiveAtMost(t *testing.T) {
 	o := newOffice(t)
 	var cookies []string
-	other, err := o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()})
-	o.ok(err)
+	other := must.Get(o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()}))
 	for range seckill.MaxStaffSessions + 2 {
 		cookies = append(cookies, o.signIn())
 		o.clock.Advance(time.Second)
@@ -296,8 +278,8 @@ func TestFiveAtMost(t *testing.T) {
 	if err != nil || len(list) != 6 || list[5].Who != "local" || o.roles(other) == "ended" {
 		t.Errorf("%d sessions, %v", len(list), err)
 	}
-	o.ok(o.End(ctx, cookies[6]))
-	o.ok(o.End(ctx, cookies[6]))
+	must.OK(o, o.End(ctx, cookies[6]))
+	must.OK(o, o.End(ctx, cookies[6]))
 	o.want("signed out", o.roles(cookies[6]), "ended")
 	n, err := o.EndAll(ctx, ada.Who)
 	if err != nil || n != 4 || o.roles(cookies[5]) != "ended" || o.roles(other) == "ended" {
@@ -325,7 +307,7 @@ func TestTheTableOpensNothing(t *testing.T) {
 	other := o.signIn()
 	for _, row := range o.rows.Dump(ledger.TableSessions) {
 		if row["session"] != key {
-			o.ok(o.rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableSessions, PK: "staff",
+			must.OK(o, o.rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableSessions, PK: "staff",
 				SK: row["session"].(string)}, Op: ledger.OpUpdate, Set: ledger.Row{"refresh": rows[0]["refresh"]}}}))
 		}
 	}
@@ -339,20 +321,19 @@ func TestTheTableOpensNothing(t *testing.T) {
 func TestSignInsAreRecorded(t *testing.T) {
 	o := newOffice(t)
 	cookie := o.signIn()
-	o.ok(o.End(ctx, cookie))
+	must.OK(o, o.End(ctx, cookie))
 	o.issuer.member.Roles = nil
 	none := (*session.NoRoleError)(nil)
 	if _, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); !errors.As(err, &none) || none.Who != ada.Who {
 		t.Errorf("without a role: %v", err)
 	}
-	o.ok(o.Refused(ctx, none.Who, "no_role"))
-	o.ok(o.Refused(ctx, "", "signin_refused"))
+	must.OK(o, o.Refused(ctx, none.Who, "no_role"))
+	must.OK(o, o.Refused(ctx, "", "signin_refused"))
 	o.issuer.err = errAway
 	if _, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("away: %v", err)
 	}
-	log, err := o.log.AuditOn(ctx, seckill.Day(start), "", 9)
-	o.ok(err)
+	log := must.Get(o.log.AuditOn(ctx, seckill.Day(start), "", 9))
 	var got []string
 	for _, e := range log {
 		got = append(got, strings.TrimSpace(fmt.Sprint(e.Who, " ", e.Roles, " ", e.Act, " ", e.Result)))
@@ -368,9 +349,7 @@ func TestSignInsAreRecorded(t *testing.T) {
 	if cookie, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); err == nil || cookie != "" {
 		t.Errorf("unrecorded: %q, %v", cookie, err)
 	}
-	if list, err := o.List(ctx); err != nil || len(list) != 0 {
-		t.Errorf("sessions %+v, %v", list, err)
-	}
+	must.Equal(t, 0, len(must.Get(o.List(ctx))), "sessions")
 	o.Issuer = nil
 	if _, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); seckill.CodeOf(err) != seckill.CodeNotFound {
 		t.Errorf("without an issuer: %v", err)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
@@ -61,21 +63,10 @@ func newFlow() (*watch.Flow, *source, *memory.Clock) {
 	s := &source{clock: clock, fails: map[string]error{}, reads: map[string]int{}}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	return watch.New(watch.Deps{Ledger: l, Source: s, Clock: clock, MetricsAge: watch.MinuteAge,
-		Each: func(n int, do func(int)) {
-			for i := range n {
-				do(i)
-			}
-		}}), s, clock
+		Each: system.Several(1)}), s, clock
 }
 
-func of(t *testing.T, f *watch.Flow) watch.Seen {
-	t.Helper()
-	seen, err := f.Of(t.Context(), "1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seen
-}
+func of(t *testing.T, f *watch.Flow) watch.Seen { return must.Get(f.Of(t.Context(), "1")) }
 
 // TestViewersShareARenewal: within a second one reading serves all, after it the next one, and what only metrics know
 // is read once a minute. A viewer who comes while another one renews gets the row as it is.
@@ -226,9 +217,7 @@ func TestActs(t *testing.T) {
 		t.Helper()
 		e := seckill.AuditEntry{Kind: kind, ID: id, Who: "ada", Act: act, Subject: subject, Result: result}
 		e.Stamp(clock.Now())
-		if err := log.AppendAudit(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, log.AppendAudit(t.Context(), e))
 	}
 	want := func(when string, ids ...string) {
 		t.Helper()
@@ -268,14 +257,9 @@ func TestActs(t *testing.T) {
 func TestALeaseEndsByItself(t *testing.T) {
 	f, s, clock := newFlow()
 	of(t, f)
-	row, err := f.Ledger.Live(t.Context(), "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := must.Get(f.Ledger.Live(t.Context(), "1"))
 	clock.Advance(time.Second)
-	if _, err := f.Ledger.LeaseLive(t.Context(), row, clock.Now().Add(5*time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Ledger.LeaseLive(t.Context(), row, clock.Now().Add(5*time.Second)))
 	if of(t, f); s.reads["stock"] != 1 {
 		t.Error("renewed during another's lease")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/admit"
 	"github.com/your-org/seckill/shared/seckill"
@@ -30,15 +31,11 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
-
 // shop has one item, and is every port of the flow.
 type shop struct {
 	seckill.Items // only Get is called
 	clock         *clock
-	meter         meter
+	meter         memory.Meter
 	item          seckill.Item
 	blocks        []seckill.Block
 	pool          []seckill.Question
@@ -111,9 +108,8 @@ func (tickets) Make(user, item string, expires time.Time) (string, error) {
 }
 
 func newShop(checks seckill.Checks) (*shop, *admit.Flow) {
-	w := &shop{clock: &clock{start.Add(-time.Minute)}, meter: meter{}, attempts: map[string]int{},
-		fault: map[string]error{},
-		item:  seckill.Item{ID: item, Start: start, End: end, Checks: checks},
+	w := &shop{clock: &clock{start.Add(-time.Minute)}, meter: memory.Meter{}, attempts: map[string]int{},
+		fault: map[string]error{}, item: seckill.Item{ID: item, Start: start, End: end, Checks: checks},
 		pool: []seckill.Question{{ID: "a", Text: "2 + 2?", Answers: []string{"4", "four"}},
 			{ID: "b", Text: "3 + 3?", Answers: []string{"6"}}, {ID: "c", Text: "4 + 4?", Answers: []string{"8"}}}}
 	return w, admit.New(admit.Deps{Ledger: w, Items: w, Questions: w, Proofs: proofs{w.clock}, Tickets: tickets{},
@@ -254,9 +250,7 @@ func TestSaleMovedLater(t *testing.T) {
 	t.Parallel()
 	w, f := newShop(seckill.ChecksStandard)
 	challenge, err := f.Challenge(t.Context(), caller(), item)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	a := seckill.Answer{Item: item, Proof: challenge.Proof}
 	renew := func(want time.Time) {
 		t.Helper()
@@ -352,17 +346,11 @@ func TestSum(t *testing.T) {
 		t.Helper()
 		c := caller()
 		c.English = english
-		got, err := f.Challenge(t.Context(), c, item)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
+		return must.Get(f.Challenge(t.Context(), c, item))
 	}
 	chinese, english := ask(false), ask(true)
 	var a, b, seed int
-	if _, err := fmt.Sscanf(string(chinese.Picture), "%d+%d %d", &a, &b, &seed); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Sscanf(string(chinese.Picture), "%d+%d %d", &a, &b, &seed))
 	sum := seckill.Sum{A: a, B: b}
 	if sum != seckill.SumOf(seed) || chinese.Alternative != sum.Question(false).Text ||
 		english.Alternative != sum.Question(true).Text || string(english.Picture) != string(chinese.Picture) {
@@ -418,9 +406,7 @@ func BenchmarkTicket(b *testing.B) {
 	rows := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(w.clock.now)}))
 	for i := range 100 {
 		q := seckill.Question{ID: seckill.QuestionID(i + 1), Text: fmt.Sprint(i), Answers: []string{"right", "richtig"}}
-		if err := rows.PutQuestion(b.Context(), item, q); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, rows.PutQuestion(b.Context(), item, q))
 	}
 	f := admit.New(admit.Deps{Ledger: rows, Items: w, Questions: rows, Proofs: proofs{w.clock}, Tickets: tickets{},
 		Picker: w, Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}})
@@ -428,14 +414,9 @@ func BenchmarkTicket(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		c := caller()
 		c.User = fmt.Sprint(i)
-		got, err := f.Challenge(b.Context(), c, item)
-		if err != nil {
-			b.Fatal(err)
-		}
+		got := must.Get(f.Challenge(b.Context(), c, item))
 		a := seckill.Answer{Item: item, Proof: got.Proof, Answer: "right"}
-		if _, err := f.Ticket(b.Context(), c, a); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(f.Ticket(b.Context(), c, a))
 	}
 }
 
@@ -445,10 +426,7 @@ func TestAttempts(t *testing.T) {
 	t.Parallel()
 	w, f := newShop(seckill.ChecksStandard)
 	w.clock.now = start.Add(20 * time.Second)
-	c, err := f.Challenge(t.Context(), caller(), item)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(f.Challenge(t.Context(), caller(), item))
 	right := seckill.Answer{Item: item, Proof: c.Proof}
 	for i := range seckill.MaxAttempts {
 		a := right
@@ -459,7 +437,7 @@ func TestAttempts(t *testing.T) {
 			t.Errorf("attempt %d: %v", i, err)
 		}
 	}
-	_, err = f.Ticket(t.Context(), caller(), right)
+	_, err := f.Ticket(t.Context(), caller(), right)
 	if e := seckill.AsError(orNil(err)); e.Code != seckill.CodeTooMany || e.Token != seckill.LimitAttempts ||
 		e.RetryAfter != 40*time.Second {
 		t.Errorf("one more: %+v", e)
@@ -489,10 +467,7 @@ func TestTooFast(t *testing.T) {
 		10_000_001: true} { // a second is 100 million rounds
 		_, f := newShop(seckill.ChecksStandard)
 		f.Work.Cost = cost
-		c, err := f.Challenge(t.Context(), caller(), item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(f.Challenge(t.Context(), caller(), item))
 		got, err := f.Ticket(t.Context(), caller(), seckill.Answer{Item: item, Proof: c.Proof})
 		if err != nil || got.Took != time.Second || got.TooFast != want {
 			t.Errorf("10 times %d rounds: %+v, %v; want %v", cost, got, err, want)

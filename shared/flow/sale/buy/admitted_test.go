@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,9 +44,7 @@ func setupChecks(t *testing.T, checks seckill.Checks) (*fixture, *readItems) {
 	f := setup(t, 5, 5)
 	f.item.Checks = checks
 	f.item.Version++
-	if err := f.items.Put(t.Context(), f.item, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.items.Put(t.Context(), f.item, nil))
 	items := &readItems{Items: f.items}
 	d := f.Deps
 	d.Items, d.Tickets = items, tickets{}
@@ -135,9 +135,7 @@ func TestChecksThatMayChangeAreNotRemembered(t *testing.T) {
 	change := func(c seckill.Checks) {
 		t.Helper()
 		f.item.Checks, f.item.Version = c, f.item.Version+1
-		if err := f.items.Put(t.Context(), f.item, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.items.Put(t.Context(), f.item, nil))
 	}
 	for _, c := range []struct {
 		before time.Duration // the start
@@ -164,9 +162,7 @@ func TestChecksThatMayChangeAreNotRemembered(t *testing.T) {
 func (f *fixture) drain(t *testing.T) {
 	t.Helper()
 	for i := range f.item.Stock {
-		n := strconv.Itoa(i)
-		r := seckill.Request{Order: seckill.KeyedOrderID("1001", "9", n), Item: "1001", User: "9" + n,
-			Count: 1, Given: seckill.Given{Address: "x"}, Created: f.clock.Now()}
+		r := sample.Request("1001", "9"+strconv.Itoa(i), f.clock.Now())
 		res, err := f.stock.Reserve(t.Context(), f.clock.Now(), r, true, seckill.Resend)
 		if err != nil || res.Code != seckill.Reserved {
 			t.Fatal(res, err)

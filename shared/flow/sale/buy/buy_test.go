@@ -8,14 +8,12 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // counting counts a stock's reservations.
 type counting struct {
@@ -44,21 +42,14 @@ func setup(tb testing.TB, stock, limit int) *fixture {
 	f := &fixture{clock: memory.NewClock(start.Add(time.Minute)),
 		stock: &counting{Stock: redisstock.New(memory.NewRedis())}, items: memory.NewItems()}
 	f.orders = memory.NewQueue(f.clock, memory.QueueOptions{})
-	f.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start,
-		End:        start.Add(time.Hour),
-		CreateTime: start, Stock: stock, Limit: limit, Buckets: 16, Version: 1}
+	f.item = sample.Item("1001", start)
+	f.item.Stock, f.item.Limit = stock, limit
 	ctx := context.Background()
-	for _, err := range []error{
-		f.items.Put(ctx, f.item, nil),
-		f.stock.BuildStart(ctx, start, f.item.ID, "t"),
+	must.OK(tb, f.items.Put(ctx, f.item, nil), f.stock.BuildStart(ctx, start, f.item.ID, "t"),
 		f.stock.Install(ctx, f.item, "t", 0, 0, 0),
-	} {
-		if err != nil {
-			tb.Fatal(err)
-		}
-	}
+	)
 	f.Flow = buy.New(buy.Deps{Stock: f.stock, Orders: f.orders, Items: f.items, Clock: f.clock, IDs: system.NewIDs(nil),
-		Meter: meter{}})
+		Meter: memory.Meter{}})
 	return f
 }
 
@@ -71,9 +62,7 @@ func (f *fixture) buy(user, key string, count int) (string, error) {
 // it.
 func TestSoldOutIsRemembered(t *testing.T) {
 	f := setup(t, 1, 1)
-	if _, err := f.buy("1", "", 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.buy("1", "", 1))
 	for _, user := range []string{"2", "3", "4"} {
 		if _, err := f.buy(user, "", 1); seckill.CodeOf(err) != seckill.CodeSoldOut {
 			t.Fatalf("user %s: %v", user, err)
@@ -91,9 +80,7 @@ func TestSoldOutIsRemembered(t *testing.T) {
 // TestNotEnoughIsNotRemembered checks that not_enough is not reused: it holds for one count only.
 func TestNotEnoughIsNotRemembered(t *testing.T) {
 	f := setup(t, 3, 3)
-	if _, err := f.buy("1", "", 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.buy("1", "", 2))
 	if _, err := f.buy("2", "", 2); seckill.CodeOf(err) != seckill.CodeNotEnough {
 		t.Fatal(err)
 	}
@@ -134,22 +121,20 @@ func TestWindow(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	f := setup(t, 5, 2)
 	for name, c := range map[string]struct {
-		p     buy.Purchase
-		code  seckill.Code
-		field string
+		item    string
+		count   int
+		address string
+		code    seckill.Code
+		field   string
 	}{
-		"item": {buy.Purchase{Item: "x", User: "1", Count: 1, Given: seckill.Given{Address: "a"}},
-			seckill.CodeInvalid, "seckill_id"},
-		"unknown": {buy.Purchase{Item: "9", User: "1", Count: 1, Given: seckill.Given{Address: "a"}},
-			seckill.CodeItemUnknown, ""},
-		"count 0": {buy.Purchase{Item: "1001", User: "1", Count: 0, Given: seckill.Given{Address: "a"}},
-			seckill.CodeInvalid, "count"},
-		"over limit": {buy.Purchase{Item: "1001", User: "1", Count: 3, Given: seckill.Given{Address: "a"}},
-			seckill.CodeInvalid, "count"},
-		"address": {buy.Purchase{Item: "1001", User: "1", Count: 1, Given: seckill.Given{Address: " "}},
-			seckill.CodeInvalid, "address"},
+		"item":       {"x", 1, "a", seckill.CodeInvalid, "seckill_id"},
+		"unknown":    {"9", 1, "a", seckill.CodeItemUnknown, ""},
+		"count 0":    {"1001", 0, "a", seckill.CodeInvalid, "count"},
+		"over limit": {"1001", 3, "a", seckill.CodeInvalid, "count"},
+		"address":    {"1001", 1, " ", seckill.CodeInvalid, "address"},
 	} {
-		_, err := f.Buy(context.Background(), c.p)
+		_, err := f.Buy(context.Background(), buy.Purchase{Item: c.item, User: "1", Count: c.count,
+			Given: seckill.Given{Address: c.address}})
 		var e *seckill.Error
 		if !errors.As(err, &e) || e.Code != c.code || e.Field != c.field {
 			t.Errorf("%s: %v, want %s %s", name, err, c.code, c.field)
@@ -166,15 +151,9 @@ func TestBadRequests(t *testing.T) {
 // second purchase on, one rebuild a second is requested.
 func TestWakeOnceASecond(t *testing.T) {
 	f := setup(t, 5, 1)
-	if err := f.stock.Remove(context.Background(), "1001"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.stock.Remove(context.Background(), "1001"))
 	count := func() int {
-		d, err := f.orders.Depth(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d.Visible
+		return must.Get(f.orders.Depth(context.Background())).Visible
 	}
 	for i := range 10 {
 		_, err := f.buy("1", "", 1)
@@ -199,22 +178,20 @@ func TestWakeOnceASecond(t *testing.T) {
 // read once in ten seconds.
 func TestNoItemIsReadWhileTheStockHasIt(t *testing.T) {
 	f := setup(t, 2, 1)
-	reads := &reading{Items: f.items}
+	reads := &readItems{Items: f.items}
 	f.Items = reads
 	f.Flow = buy.New(f.Deps)
 	for _, user := range []string{"1", "1", "2", "3"} {
 		_, _ = f.buy(user, "", 1)
 	}
-	if _, err := f.buy("9", "", 2); seckill.CodeOf(err) != seckill.CodeSoldOut || reads.n != 0 {
-		t.Errorf("%v; %d reads of the item, want none", err, reads.n)
+	if _, err := f.buy("9", "", 2); seckill.CodeOf(err) != seckill.CodeSoldOut || reads.reads != 0 {
+		t.Errorf("%v; %d reads of the item, want none", err, reads.reads)
 	}
-	if err := f.stock.Remove(context.Background(), "1001"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.stock.Remove(context.Background(), "1001"))
 	for i := range 40 {
 		f.clock.Advance(time.Second)
-		if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeNotReady || reads.n != 1+i/10 {
-			t.Fatalf("second %d: %v, %d reads", i, err, reads.n)
+		if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeNotReady || reads.reads != 1+i/10 {
+			t.Fatalf("second %d: %v, %d reads", i, err, reads.reads)
 		}
 	}
 	f.clock.Advance(time.Hour)
@@ -233,9 +210,7 @@ func TestRefusalsAreNoOlderThanASecond(t *testing.T) {
 	stop := func(stopped bool) {
 		f.item.Stopped = stopped
 		f.item.Version++
-		if err := f.stock.Assert(ctx, f.item); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.stock.Assert(ctx, f.item))
 	}
 	stop(true)
 	if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeStopped {
@@ -251,24 +226,11 @@ func TestRefusalsAreNoOlderThanASecond(t *testing.T) {
 	}
 }
 
-// reading counts reads of items.
-type reading struct {
-	seckill.Items
-	n int
-}
-
-func (r *reading) Get(ctx context.Context, id string) (seckill.Item, error) {
-	r.n++
-	return r.Items.Get(ctx, id)
-}
-
 // BenchmarkSoldOut measures the answer that most shoppers of a crowd get.
 func BenchmarkSoldOut(b *testing.B) {
 	f := setup(b, 1, 1)
 	p := buy.Purchase{Item: "1001", User: "1", Count: 1, Given: seckill.Given{Address: "杭州市西湖区1号"}}
 	ctx := context.Background()
-	f.Clock = fixed(f.clock.Now())
-	f.Flow = buy.New(f.Deps)
 	for i := range 2 {
 		p.User = string(rune('1' + i))
 		_, _ = f.Buy(ctx, p)
@@ -281,7 +243,3 @@ func BenchmarkSoldOut(b *testing.B) {
 		}
 	}
 }
-
-type fixed time.Time
-
-func (f fixed) Now() time.Time { return time.Time(f) }

@@ -87,8 +87,7 @@ func TestBuy(t *testing.T) {
 		{"not installed, long before the start", -time.Minute, 1, "", missing, seckill.CodeNotStarted, "reserve; item"},
 		{"not installed, long after the end", 2 * time.Hour, 1, "", missing, seckill.CodeEnded, "reserve; item"},
 		{"not installed, no such item", 0, 1, "", gone(seckill.Refuse(seckill.CodeItemUnknown)),
-			seckill.CodeItemUnknown,
-			"reserve; item"},
+			seckill.CodeItemUnknown, "reserve; item"},
 		{"not installed, the table does not answer", 0, 1, "", gone(context.DeadlineExceeded), seckill.CodeUnavailable,
 			"reserve; item"},
 	} {
@@ -96,7 +95,7 @@ func TestBuy(t *testing.T) {
 			t.Parallel()
 			p := &ports{stock: c.stock, faults: c.fault}
 			f := buy.New(buy.Deps{Stock: p, Orders: p, Items: p, Clock: memory.NewClock(opening.Add(c.at)), IDs: p,
-				Meter: meter{}})
+				Meter: memory.Meter{}})
 			id, err := f.Buy(t.Context(), buy.Purchase{Item: "1001", User: "9", Count: c.count,
 				Given: seckill.Given{Address: "a"}})
 			if c.code == "" && (err != nil || id != "o-new") || c.code != "" &&
@@ -116,7 +115,8 @@ func TestNetworksUnasked(t *testing.T) {
 	from := netip.MustParseAddr("192.0.2.1")
 	for keep, want := range map[bool]netip.Addr{true: from, false: {}} {
 		p := &ports{stock: seckill.Reserved}
-		f := buy.New(buy.Deps{Stock: p, Orders: p, Items: p, Clock: memory.NewClock(opening), IDs: p, Meter: meter{},
+		f := buy.New(buy.Deps{Stock: p, Orders: p, Items: p, Clock: memory.NewClock(opening), IDs: p,
+			Meter:        memory.Meter{},
 			KeepNetworks: keep})
 		_, err := f.Buy(t.Context(), buy.Purchase{Item: "1", User: "9", Count: 1, Given: seckill.Given{Address: "a",
 			Network: from}})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/flow/sale/consume"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -197,8 +198,7 @@ func TestConsume(t *testing.T) {
 			given{place: []error{taken}, redraw: string(seckill.RedrawNone)},
 			place + "; " + collides + "; reject: sold_out; confirm units []", false},
 		{"none is left, and that is not believed yet: once more",
-			given{place: []error{taken}, redraw: string(seckill.RedrawWait)},
-			place + "; " + collides, true},
+			given{place: []error{taken}, redraw: string(seckill.RedrawWait)}, place + "; " + collides, true},
 		{"its unit is another's, and it is confirmed meanwhile: as its row says",
 			given{place: []error{taken}, redraw: string(seckill.RedrawConfirmed), row: paid},
 			place + "; " + collides + "; " + confirm, false},
@@ -231,9 +231,8 @@ func TestConsume(t *testing.T) {
 			if c.given.units != nil {
 				units = c.given.units
 			}
-			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Request: seckill.Request{
-				Order: order, Item: "1", User: "9", Count: 1, Given: seckill.Given{Address: "a"},
-				Created: opened.Add(-c.given.waited)}, Units: units}}
+			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
+				Request: sample.Request("1", "9", opened.Add(-c.given.waited)), Units: units}}
 			w.check(t, m.Encode(), c.then, c.comes)
 		})
 	}
@@ -284,16 +283,16 @@ func (w *ports) check(t *testing.T, body []byte, then string, comes bool) {
 // none.
 func TestNetworksUnderWay(t *testing.T) {
 	from := netip.MustParseAddr("192.0.2.1")
-	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Request: seckill.Request{
-		Order: order, Item: "1", User: "9", Count: 1, Given: seckill.Given{Address: "a", Network: from},
-		Created: opened}, Units: []int{7}}}
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
+		Request: sample.Request("1", "9", opened), Units: []int{7}}}
+	m.Reservation.Network = from
 	for keep, want := range map[bool]netip.Addr{true: from, false: {}} {
 		w := &ports{now: opened}
 		f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w,
 			Orders: queue{ports: w, name: "orders"}, Closings: queue{ports: w, name: "closings"}, Clock: w, Meter: w,
 			Repair: w, Hold: 14 * time.Minute, KeepNetworks: keep})
 		err := f.Handle(t.Context(), seckill.Delivery{ID: "m", Body: m.Encode(), Receives: 1})
-		if err != nil || w.placed.Address != "a" || w.placed.Network != want {
+		if err != nil || w.placed.Address != m.Reservation.Address || w.placed.Network != want {
 			t.Errorf("keeps %t: %v, placed from %q at %q", keep, err, w.placed.Network, w.placed.Address)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/expire"
 	"github.com/your-org/seckill/shared/seckill"
@@ -18,7 +20,7 @@ var (
 	ctx    = context.Background()
 	placed = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	due    = placed.Add(15*time.Minute + seckill.Grace) // when an order with a hold of 15 minutes is due
-	order  = seckill.KeyedOrderID("1", "9", "k")
+	order  = sample.Order("1", "9", placed, 7).ID
 )
 
 // shop is a ledger with one order, and the payment provider that the step asks.
@@ -82,24 +84,12 @@ func newShop(t *testing.T, state seckill.State, now time.Time) *shop {
 	t.Helper()
 	clock := memory.NewClock(placed)
 	s := &shop{clock: clock, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))}
-	o := seckill.Order{ID: order, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100, Amount: 100,
-		Given: seckill.Given{Address: "a"}, Title: "t", Created: placed, Placed: placed,
-		PayBy: placed.Add(15 * time.Minute), Buckets: 16}
-	errs := []error{s.ledger.Place(ctx, o, 1)}
-	o, err := s.ledger.Order(ctx, order)
-	errs = append(errs, err)
-	switch state {
-	case seckill.PendingPayment:
-	case seckill.Cancelled: // means: closing, because its shopper cancelled it
-		errs = append(errs, s.ledger.BeginClosing(ctx, o, seckill.Cancelled, placed, "cancelled"))
-	case seckill.Paid:
-		p := seckill.Payment{Order: order, TradeNo: "t0", Amount: 100, State: seckill.Captured, At: placed, Cause: "c"}
-		errs = append(errs, s.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
-	default:
-		t.Fatalf("no way to %s", state)
-	}
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
+	o := sample.Order("1", "9", placed, 7)
+	if state == seckill.Cancelled { // means: closing, because its shopper cancelled it
+		must.OK(t, sample.Place(ctx, s.ledger, o, seckill.PendingPayment),
+			s.ledger.BeginClosing(ctx, o, seckill.Cancelled, placed, "cancelled"))
+	} else {
+		must.OK(t, sample.Place(ctx, s.ledger, o, state))
 	}
 	clock.Advance(now.Sub(placed))
 	return s
@@ -206,9 +196,7 @@ func TestSweep(t *testing.T) {
 	}
 	s.clock.Advance(time.Second)
 	s.answers = []string{"fault"}
-	if err := f.Sweep(ctx); !errors.Is(err, errFault) {
-		t.Errorf("no answer: %v, want it told", err)
-	}
+	must.Is(t, errFault, f.Sweep(ctx), "no answer")
 	s.clock.Advance(59 * time.Second)
 	if err := f.Sweep(ctx); err != nil || len(s.asked) != 1 {
 		t.Errorf("59 s later: %v, asked %q, want no second question", err, s.asked)

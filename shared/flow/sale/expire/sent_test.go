@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/sale/expire"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -24,17 +25,12 @@ func (lagging) FulfilDue(_ context.Context, shard int, _ time.Time, _ string, _ 
 func TestMovesOnByTheRow(t *testing.T) {
 	s := newShop(t, seckill.Paid, placed)
 	for _, to := range []seckill.State{seckill.Confirmed, seckill.Shipped} {
-		o, err := s.ledger.Order(ctx, order)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(s.ledger.Order(ctx, order))
 		var next time.Time
 		if to == seckill.Shipped {
 			o.Carrier, o.Number, next = "SF", "123", placed.Add(seckill.ReceivedAfter)
 		}
-		if err := s.ledger.Fulfil(ctx, o, to, next, placed, "by hand"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.ledger.Fulfil(ctx, o, to, next, placed, "by hand"))
 	}
 	f := expire.New(expire.Deps{Ledger: lagging{s.ledger}, Payments: s, Clock: s.clock, Meter: s})
 	for _, step := range []struct {
@@ -50,11 +46,7 @@ func TestMovesOnByTheRow(t *testing.T) {
 		{time.Hour, seckill.Completed},
 	} {
 		s.clock.Advance(step.after)
-		if err := f.Sweep(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if o, err := s.ledger.Order(ctx, order); err != nil || o.State != step.want {
-			t.Errorf("%v after placing: %s, %v, want %s", s.clock.Now().Sub(placed), o.State, err, step.want)
-		}
+		must.OK(t, f.Sweep(ctx))
+		must.Equal(t, step.want, must.Get(s.ledger.Order(ctx, order)).State, s.clock.Now().Sub(placed), "after placing")
 	}
 }

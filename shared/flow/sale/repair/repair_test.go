@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -62,22 +64,16 @@ func (s *fakeStock) Return(context.Context, string, string, string, []int) error
 	return seckill.ErrNotInstalled
 }
 
-type counts map[seckill.Event]int
-
-func (c counts) Count(e seckill.Event, n int) { c[e] += n }
-
 // TestUnreadableReturnsAreCountedOnce checks that the second pass of a run does not count unreadable rows again.
 func TestUnreadableReturnsAreCountedOnce(t *testing.T) {
-	stock, meter := &fakeStock{}, counts{}
+	stock, meter := &fakeStock{}, memory.Meter{}
 	f := New(Deps{Stock: stock, Ledger: fakeReturns{}, Items: fakeItems{}, Clock: fakeRest{}, IDs: fakeRest{},
 		Meter: meter})
 	err := f.Run(t.Context())
 	if stock.returns != 2 || !errors.Is(err, seckill.ErrUnreadable) {
 		t.Fatalf("%d attempts at the return, %v; want two passes, and the row named", stock.returns, err)
 	}
-	if n := meter[seckill.EventUnreadable]; n != 1 {
-		t.Errorf("one row that cannot be read is counted %d times in a run", n)
-	}
+	must.Equal(t, 1, meter[seckill.EventUnreadable], "one row that cannot be read is counted", "times in a run")
 }
 
 type fakeRest struct{}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/repair"
 	"github.com/your-org/seckill/shared/seckill"
@@ -113,23 +115,16 @@ func (q queue) Send(_ context.Context, m seckill.Message, _ time.Duration) error
 	return q.call("send %s", m.Kind)
 }
 
-type meter struct{}
-
-func (meter) Count(seckill.Event, int) {}
-
 // run runs the step once, two minutes after the opening of an item with one bucket, and compares its calls.
 func run(t *testing.T, s *stock, l *ledger, calls string, fails bool) {
 	t.Helper()
 	items := memory.NewItems()
-	if err := items.Put(t.Context(), seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "5", Title: "手机"},
-		Price: 8888,
-		Start: opening, End: opening.Add(time.Hour), CreateTime: opening, Stock: 5, Limit: 2, Buckets: 1,
-		Version: 1}, nil); err != nil {
-		t.Fatal(err)
-	}
+	it := sample.Item("1", opening)
+	it.Buckets = 1
+	must.OK(t, items.Put(t.Context(), it, nil))
 	l.stock = s
 	f := repair.New(repair.Deps{Stock: s, Ledger: l, Items: items, Orders: queue{stock: s},
-		Clock: memory.NewClock(opening.Add(2 * time.Minute)), IDs: system.NewIDs(nil), Meter: meter{}})
+		Clock: memory.NewClock(opening.Add(2 * time.Minute)), IDs: system.NewIDs(nil), Meter: memory.Meter(nil)})
 	if err := f.Run(t.Context()); (err != nil) != fails {
 		t.Errorf("run: %v, want an error: %t", err, fails)
 	}

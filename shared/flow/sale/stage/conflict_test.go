@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // TestTheSecondOfTwoEditorsSeesTheDifference: both edit version 1; the second one's save changes nothing, and says what
@@ -53,17 +54,13 @@ func TestTheSecondOfTwoEditorsSeesTheDifference(t *testing.T) {
 		t.Errorf("the first save again, after a lost answer: %+v, %v", done, err)
 	}
 	second2 := func(it *seckill.Listing) { second(it); it.Stock = 21 }
-	if done, err := save(2, second2); err != nil || len(done.Changed) != 1 {
-		t.Errorf("made from what is stored: %+v, %v", done, err)
-	}
-	if done, err := save(0, func(it *seckill.Listing) { it.Stock = 30 }); err != nil || len(done.Changed) != 1 {
-		t.Errorf("one that does not say from which version it was made: %+v, %v", done, err)
-	}
+	must.Equal(t, 1, len(must.Get(save(2, second2)).Changed), "made from what is stored")
+	must.Equal(t, 1, len(must.Get(save(0, func(it *seckill.Listing) { it.Stock = 30 })).Changed),
+		"one that does not say from which version it was made")
 	made := item("3", time.Hour)
 	made.Base = 7 // from another shop's export
-	if done, err := f.Import(t.Context(), []seckill.Listing{made}); err != nil || len(done.Made) != 1 {
-		t.Errorf("an item that the shop does not have: %+v, %v", done, err)
-	}
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{made})).Made),
+		"an item that the shop does not have")
 	bad := item("4", time.Hour)
 	bad.Limit = 0
 	if _, err = save(1, second, bad); !errors.As(err, &refused) || refused.Conflicts() != nil {

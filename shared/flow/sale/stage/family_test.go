@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -90,9 +91,7 @@ func TestImportOfFamilies(t *testing.T) {
 			!slices.ContainsFunc(refused.Faults[0].Fields, func(f stage.Fault) bool { return f.Field == field }) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
-		if all, err := items.List(t.Context(), time.Time{}); err != nil || len(all) != len(tt.there) {
-			t.Errorf("%s: %d items, %v", tt.name, len(all), err)
-		}
+		must.Equal(t, len(tt.there), len(must.Get(items.List(t.Context(), time.Time{}))), tt.name, "items")
 	}
 }
 
@@ -108,9 +107,8 @@ func TestAFileWithoutTheColumnsOfVariants(t *testing.T) {
 		change(&it)
 		return []seckill.Listing{it}
 	}
-	if done, err := f.Import(t.Context(), file(func(*seckill.Listing) {})); err != nil || len(done.Unchanged) != 1 {
-		t.Errorf("nothing else changes: %+v, %v", done, err)
-	}
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), file(func(*seckill.Listing) {}))).Unchanged),
+		"nothing else changes")
 	done, err := f.Import(t.Context(), file(func(it *seckill.Listing) { it.Stock++ }))
 	if it, e := items.Get(t.Context(), "1"); err != nil || e != nil || len(done.Changed) != 1 ||
 		it.Variant.Span() != "70" || len(it.Variant.Options) != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -33,9 +34,7 @@ func with(it seckill.Listing, change func(*seckill.Listing)) seckill.Listing {
 func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...seckill.Listing) *stage.Flow {
 	t.Helper()
 	for _, it := range there {
-		if err := items.Put(t.Context(), it.Item, &it.Description); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, items.Put(t.Context(), it.Item, &it.Description))
 	}
 	l := newLedger()
 	return stage.New(stage.Deps{Items: items, Clock: clock, Questions: l, Activities: l})
@@ -86,10 +85,8 @@ func TestImportOfQuestions(t *testing.T) {
 		if c.want == nil {
 			c.file.Questions = []seckill.Question{}
 		}
-		got, err := f.Import(t.Context(), []seckill.Listing{c.file})
-		if err != nil || (len(got.Unchanged) == 0) != c.changed {
-			t.Errorf("%s: %+v, %v", c.what, got, err)
-		}
+		got := must.Get(f.Import(t.Context(), []seckill.Listing{c.file}))
+		must.Equal(t, c.changed, len(got.Unchanged) == 0, c.what)
 		check(c.what, c.want...)
 	}
 	refused := func(what, want string, file ...seckill.Listing) {
@@ -107,9 +104,7 @@ func TestImportOfQuestions(t *testing.T) {
 	refused("once tickets are given", "item 1: questions: fixed since", with("1", q("b")))
 	refused("the answers, too", "item 1: questions: fixed since",
 		with("1", seckill.Question{Text: "a", Answers: []string{"2"}}))
-	if got, err := f.Import(t.Context(), []seckill.Listing{with("1", q("a"))}); err != nil || len(got.Unchanged) != 1 {
-		t.Errorf("the same: %+v, %v", got, err)
-	}
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{with("1", q("a"))})).Unchanged), "the same")
 }
 
 func TestImportMakesChangesAndLeavesItems(t *testing.T) {
@@ -153,12 +148,10 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 			"item 2: stock: 9 is less than the 10 that it has, and stock only grows"},
 		{"loaded a moment ago", item("2", seckill.StageLead), with(item("2", time.Hour), func(it *seckill.Listing) {
 			it.Price = 99
-		}),
-			"item 2: sk_price: fixed since 2026-11-01T00:00:00Z, when it was loaded for sale, "},
+		}), "item 2: sk_price: fixed since 2026-11-01T00:00:00Z, when it was loaded for sale, "},
 		{"less stock while on sale", item("2", -time.Minute), with(item("2", -time.Minute), func(it *seckill.Listing) {
 			it.Stock = 9
-		}),
-			"item 2: stock: 9 is less"},
+		}), "item 2: stock: 9 is less"},
 		{"checks while shoppers pass them", item("2", seckill.TicketLead), with(item("2", seckill.TicketLead),
 			func(it *seckill.Listing) { it.Checks = seckill.ChecksStrict }),
 			"item 2: checks: fixed since 2026-11-01T00:00:00Z, when shoppers began"},
@@ -180,9 +173,7 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 		if _, err := items.Get(t.Context(), "1"); err == nil {
 			t.Errorf("%s: its neighbour was written", tt.behaviour)
 		}
-		if it, err := items.Get(t.Context(), tt.there.ID); err != nil || it.Version != 1 {
-			t.Errorf("%s: %+v, %v; want it untouched", tt.behaviour, it, err)
-		}
+		must.Equal(t, 1, must.Get(items.Get(t.Context(), tt.there.ID)).Version, tt.behaviour)
 	}
 }
 
@@ -206,11 +197,8 @@ func TestImportOfAnotherDescription(t *testing.T) {
 	f := flow(t, memory.NewClock(now), items, soon, loaded)
 	other := seckill.Description{Detail: "<p>钟</p>", Covers: []string{"/b.svg"}}
 	soon.Description = other
-	got, err := f.Import(t.Context(), []seckill.Listing{soon, loaded})
-	if diff := cmp.Diff(stage.Imported{Made: []string{}, Changed: []string{"2"}, Unchanged: []string{"3"}},
-		got); err != nil || diff != "" {
-		t.Errorf("%v\n-want +got\n%s", err, diff)
-	}
+	got := must.Get(f.Import(t.Context(), []seckill.Listing{soon, loaded}))
+	must.Equal(t, stage.Imported{Made: []string{}, Changed: []string{"2"}, Unchanged: []string{"3"}}, got)
 	if d, err := items.Description(t.Context(), "2", 2); err != nil || !d.Equal(&other) {
 		t.Errorf("%+v, %v, want %+v", d, err, other)
 	}
@@ -232,9 +220,7 @@ func TestImportOfAnotherDescription(t *testing.T) {
 	}
 	loaded.Description = other
 	f.Items = items
-	if got, err := f.Import(t.Context(), []seckill.Listing{loaded}); err != nil || len(got.Changed) != 1 {
-		t.Errorf("of an item on sale: %+v, %v", got, err)
-	}
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{loaded})).Changed), "an item on sale")
 }
 
 // TestWhatAFileDoesNotSayStays: with the columns that it lacks a file changes nothing, and one with a new title alone
@@ -249,9 +235,7 @@ func TestWhatAFileDoesNotSayStays(t *testing.T) {
 	short := item("1", time.Hour)
 	short.Covers, short.KeepsCovers, short.KeepsDetail, short.KeepsChecks, short.KeepsCommodity = nil, true, true, true,
 		true
-	if done, err := f.Import(t.Context(), []seckill.Listing{short}); err != nil || len(done.Unchanged) != 1 {
-		t.Errorf("as it is: %+v, %v", done, err)
-	}
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{short})).Unchanged), "as it")
 	short.Commodity.Title = "钟"
 	done, err := f.Import(t.Context(), []seckill.Listing{short})
 	it, getErr := items.Get(t.Context(), "1")
@@ -370,15 +354,11 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 			d, derr := items.Description(t.Context(), it.ID, it.Described)
 			all, err = append(all, seckill.Listing{Item: it, Description: d}), errors.Join(err, derr)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return all
 	}
 	whole := memory.NewItems()
-	if _, err := flow(t, memory.NewClock(now), whole, there).Import(t.Context(), file); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(flow(t, memory.NewClock(now), whole, there).Import(t.Context(), file))
 	faults := 0
 	for _, after := range []bool{false, true} {
 		for nth := 1; ; nth++ {
@@ -398,9 +378,7 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 			if _, err := f.Import(t.Context(), file); err != nil {
 				t.Errorf("call %d, after its effect %t: again: %v", nth, after, err)
 			}
-			if diff := cmp.Diff(all(whole), all(items)); diff != "" {
-				t.Errorf("call %d, after its effect %t: -want +got\n%s", nth, after, diff)
-			}
+			must.Equal(t, all(whole), all(items), "call", nth, "after its effect", after)
 		}
 	}
 	if want := 2 * 11; faults != want { // four reads to check, four again, and a write per item

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -47,10 +48,7 @@ func (l *lists) Published(ctx context.Context) (seckill.List, error) {
 // listed returns the version of an item in the published list, 0 if it is not listed.
 func (l *lists) listed(t *testing.T, id string) int64 {
 	t.Helper()
-	list, err := l.Items.Published(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(l.Items.Published(t.Context()))
 	for _, it := range list.Items {
 		if it.ID == id {
 			return it.Version
@@ -63,9 +61,7 @@ func publisher(t *testing.T) (*stage.Flow, *lists, *memory.Clock) {
 	t.Helper()
 	l, clock := &lists{Items: memory.NewItems()}, memory.NewClock(now)
 	f := stage.New(stage.Deps{Items: l, Stock: willing{}, Clock: clock, Activities: newLedger()})
-	if _, err := f.Import(t.Context(), []seckill.Listing{item("1", time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Import(t.Context(), []seckill.Listing{item("1", time.Hour)}))
 	return f, l, clock
 }
 
@@ -86,9 +82,7 @@ func TestEachActPublishes(t *testing.T) {
 	}
 	before := l.published
 	for range 3 {
-		if err := errors.Join(f.AddStock(t.Context(), "1", 11), f.Run(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(f.AddStock(t.Context(), "1", 11), f.Run(t.Context())))
 	}
 	if l.published != before {
 		t.Errorf("%d publications of what is published", l.published-before)
@@ -105,9 +99,7 @@ func TestAStopStandsThoughItCannotBePublished(t *testing.T) {
 		t.Fatalf("error %v, listed as version %d", err, l.listed(t, "1"))
 	}
 	l.before = fails
-	if err := f.Run(t.Context()); !errors.Is(err, errDeaf) {
-		t.Errorf("a run that cannot publish: %v", err)
-	}
+	must.Is(t, errDeaf, f.Run(t.Context()), "a run that cannot publish")
 	if err := f.Run(t.Context()); err != nil || l.listed(t, "1") != 2 {
 		t.Errorf("the next run: error %v, listed as version %d", err, l.listed(t, "1"))
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,12 +44,7 @@ func newScripted(t *testing.T, at time.Duration, faults map[string]error) (*stag
 	t.Helper()
 	opening := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	items, s := memory.NewItems(), &scripted{faults: faults}
-	if err := items.Put(t.Context(), seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "5", Title: "手机"},
-		Price: 8888,
-		Start: opening, End: opening.Add(time.Hour), CreateTime: opening, Stock: 5, Limit: 2, Buckets: 16,
-		Version: 1}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, items.Put(t.Context(), sample.Item("1", opening), nil))
 	return stage.New(stage.Deps{Stock: s, Items: items, Clock: memory.NewClock(opening.Add(at)),
 		IDs: system.NewIDs(nil), Activities: newLedger()}), s
 }
@@ -119,9 +116,7 @@ func TestStop(t *testing.T) {
 			if c.code == "" && err != nil || c.code != "" && (err == nil || seckill.CodeOf(err) != c.code) {
 				t.Errorf("got %v, want code %q", err, c.code)
 			}
-			if it, err := f.Items.Get(t.Context(), "1"); err != nil || it.Stopped != c.stops {
-				t.Errorf("stopped %t, %v; want %t", it.Stopped, err, c.stops)
-			}
+			must.Equal(t, c.stops, must.Get(f.Items.Get(t.Context(), "1")).Stopped, "stopped")
 		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -23,11 +25,8 @@ func (deaf) Assert(context.Context, seckill.Item) error { return errDeaf }
 func TestStopSaysThatRedisIsPending(t *testing.T) {
 	t.Parallel()
 	items := memory.NewItems()
-	if err := items.Put(t.Context(), item("2", 0).Item, nil); err != nil {
-		t.Fatal(err)
-	}
-	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now),
-		Activities: newLedger()})
+	must.OK(t, items.Put(t.Context(), item("2", 0).Item, nil))
+	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now), Activities: newLedger()})
 	for _, when := range []string{"first", "again"} {
 		err := f.SetStopped(t.Context(), "2", true)
 		if seckill.CodeOf(err) != seckill.CodeUnavailable || !errors.Is(err, errDeaf) || err == nil ||
@@ -64,9 +63,7 @@ func TestAllAreWrittenBeforeTheStockIsAsked(t *testing.T) {
 	t.Parallel()
 	items, ids := memory.NewItems(), []string{"1", "2", "3", "4"}
 	for _, id := range ids[1:] {
-		if err := items.Put(t.Context(), item(id, 0).Item, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, items.Put(t.Context(), item(id, 0).Item, nil))
 	}
 	s := &shards{hangs: "2", rows: func() (stopped []string) {
 		for _, id := range ids {
@@ -80,9 +77,7 @@ func TestAllAreWrittenBeforeTheStockIsAsked(t *testing.T) {
 	f := stage.New(stage.Deps{Items: items, Stock: s, Clock: memory.NewClock(now), Activities: newLedger(),
 		Each: func(n int, do func(int)) {
 			calls = append(calls, n)
-			for i := range n {
-				do(i)
-			}
+			system.Several(1)(n, do)
 		}})
 	changed, err := f.SetAllStopped(t.Context(), ids, true)
 	var left *stage.NotAllError
@@ -104,7 +99,5 @@ func TestAllAreWrittenBeforeTheStockIsAsked(t *testing.T) {
 		t.Errorf("the stock has %q, by calls of %v items", s.asserted, calls)
 	}
 	s.hangs = ""
-	if changed, err := f.SetAllStopped(t.Context(), ids[1:], true); err != nil || changed != 0 {
-		t.Errorf("again: changed %d, %v", changed, err)
-	}
+	must.Equal(t, 0, must.Get(f.SetAllStopped(t.Context(), ids[1:], true)), "again: changed")
 }
