@@ -104,7 +104,7 @@ var floors = []struct{ folder, imports, tests string }{
 	{"proof/report", "proof/audit proof/record shared", "local"},
 	{"functions", "shared web", "proof/audit local"},
 	{"proof/sim", "shared", ""},
-	{"infra", "shared", "proof/crowd"},
+	{"infra", "shared", ""},
 	{"local", "proof/audit proof/record shared web", ""},
 	{"proof/crowd", "proof/record shared", "proof/audit local"},
 	{"cmd", "infra local proof shared", "functions"},

@@ -64,9 +64,9 @@ variable REDIS_PASSWORD sets the password of Redis.
 
 Wait until the sale is at rest: work in progress is unknown. The command reads what it finds broken
 again after --again, because rows that are read one after the other during writes may disagree. The
-exit code is 1 if a guarantee or the journal's chain is broken.
+exit code is 1 if a guarantee is broken or the journal is not valid.
 
-The commands list, verify and head are about another record: the audit log, of what staff did.`,
+The command list is about another record: the audit log, of what staff did.`,
 		Example: `  seckill audit --item 2002                             a "seckill run"
   seckill audit --item 2002 --journal crowd.jsonl
   seckill audit --item 2002 --dynamodb http://localhost:8000 --redis localhost:6379

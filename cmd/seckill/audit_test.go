@@ -89,8 +89,8 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 		want string
 	}{
 		{log.Bytes(), exitOK, "Journal: 4 lines, 1 requests, 1 answers"},
-		{bytes.Replace(log.Bytes(), []byte(`"status":422`), []byte(`"status":200`), 1), exitFault,
-			"The journal is not valid: line 4"},
+		{bytes.Replace(log.Bytes(), []byte(`"n":3,`), []byte(`"n":4,`), 1), exitFault,
+			"The journal is not valid: line 3"},
 	} {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)

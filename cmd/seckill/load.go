@@ -56,16 +56,12 @@ core of this machine would. The report has units per account, people and scripts
 what one more unit costs a script. With --journal each sale has a file of its own, and the command
 audits it before the sale's data is gone.
 
---late, --twice and --two-trades make a share of the payers pay in unusual ways;
---lost-notifications and --unknown make the payment gateway fail.
-
 Shoppers pay at the test cashier of the sale, if it has one: no money moves. Ctrl-C ends the run and
 prints the report; a second Ctrl-C ends at once. The environment variable JWT_SECRET sets --secret.`,
 		Example: `  seckill run --stock 1000                          in one terminal
   seckill load                                      in another: 20,000 shoppers within a second
   seckill load --journal sale.jsonl                 record requests and answers
   seckill load --shoppers 5000 --ramp 10s --pay 1   every order is paid
-  seckill load --late 0.1 --two-trades 0.02 --lost-notifications 0.2   payments go wrong
   seckill load --flood 10s                          then measure refusals per second
   seckill load --bots 0.5 --stock 1000              scripts beside people, checks off, standard, strict
   seckill load --url "$URL" --item 2002 --path /seckill/test   a stack on AWS`,
@@ -100,13 +96,6 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 		{&f.Pay, "pay", 0.7, "share of orders that are paid"},
 		{&f.Cancel, "cancel", 0.05, "share of orders that are cancelled"},
 		{&f.Abandon, "abandon", 0.1, "share of orders whose page is closed; all other unpaid orders stay open"},
-		{&f.Late, "late", 0, "share of payers who open the cashier in time and pay after the hold (seckill run only)"},
-		{&f.Twice, "twice", 0, "share of payers who press \"pay\" twice"},
-		{&f.TwoTrades, "two-trades", 0, "share of payers who pay at two cashiers of one order (seckill run only)"},
-		{&f.LostNotifications, "lost-notifications", 0,
-			"share of the gateway's notifications that are lost, until no order is open (seckill run only)"},
-		{&f.Unknown, "unknown", 0,
-			"share of calls to the gateway without a usable answer, until no order is open (seckill run only)"},
 		{&f.Repeat, "repeat", 0.2, "share of shoppers who press the button twice"},
 		{&f.Key, "key", 0.5, "share of shoppers who send an Idempotency-Key"},
 	} {

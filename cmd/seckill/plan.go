@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 type planFlags struct {
 	plan.Sale
 	at              string
-	compare         string
 	to              target
 	with            map[string]string
 	json, overrides bool
@@ -37,7 +35,6 @@ longer than --wait. The output lists the assumptions.
 status and the time; purchases and looks at orders pass it.`,
 		Example: `  seckill plan --shoppers 1000000 --units 1000 --at 2026-12-12T10:00:00+08:00 --edge
   seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --wait 30s --json
-  seckill load --json report.json; seckill plan --compare report.json
   make deploy ENV=prod OVERRIDES="$(seckill plan --shoppers 50000 --units 500 \
     --at 2026-12-12T10:00:00Z --overrides)"                           for the day of the sale
   make deploy ENV=prod OVERRIDES=Size=small                          after it
@@ -66,8 +63,6 @@ status and the time; purchases and looks at orders pass it.`,
 	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "average time until a buyer pays")
 	p.DurationVar(&f.Signin, "signin", 0,
 		"time before the opening within which all shoppers sign in; 0: as long as it takes")
-	p.StringVar(&f.compare, "compare", "",
-		"report file of seckill load --json: print the prediction for that crowd beside its results")
 	p.BoolVar(&f.json, "json", false, "print the result as JSON")
 	p.BoolVar(&f.overrides, "overrides", false,
 		"print only the parameters for the day of the sale, for make deploy OVERRIDES=…")
@@ -79,9 +74,6 @@ status and the time; purchases and looks at orders pass it.`,
 }
 
 func (f *planFlags) run(cmd *cobra.Command) error {
-	if f.compare != "" {
-		return f.beside(cmd)
-	}
 	if f.to.stack != "" || f.with != nil {
 		return f.changed(cmd)
 	}
@@ -124,21 +116,4 @@ func (f *planFlags) changed(cmd *cobra.Command) error {
 		return fmt.Errorf("--with: %w", err)
 	}
 	return say(cmd, "%s", text)
-}
-
-// beside compares a prediction with the results of a crowd.
-func (f *planFlags) beside(cmd *cobra.Command) error {
-	if cmd.Flags().NFlag() > 1 {
-		return errors.New("--compare takes no other flag: the report describes the crowd")
-	}
-	file, err := os.Open(f.compare)
-	if err != nil {
-		return fmt.Errorf("--compare: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	l, err := plan.ReadLoad(file)
-	if err != nil {
-		return fmt.Errorf("--compare %s: %w", f.compare, err)
-	}
-	return l.Compare(cmd.OutOrStdout(), plan.Machine)
 }

@@ -58,16 +58,6 @@ func TestPlanChangesAStack(t *testing.T) {
 	})
 }
 
-func TestPlanBesideALoad(t *testing.T) {
-	t.Parallel()
-	code, stdout, stderr := command(t, "plan", "--compare", "../../infra/plan/testdata/load.json")
-	if code != exitOK || stderr != "" ||
-		!strings.HasPrefix(stdout, "20,000 shoppers, 1,000 units, 1 per order, ramp 1s; 2 cores") ||
-		!strings.Contains(stdout, "last press answered after, s") {
-		t.Errorf("exit %d, %s\n%s", code, stderr, stdout)
-	}
-}
-
 func TestPlanRefuses(t *testing.T) {
 	t.Parallel()
 	refuses(t, exitUsage, "plan *", [][2]string{
@@ -76,9 +66,6 @@ func TestPlanRefuses(t *testing.T) {
 		{small + " --json --overrides", "--json and --overrides contradict each other: give one of them"},
 		{small + " --units 0", "--units 0: want 1 to 1000000"},
 		{small + " --checks hard", `--checks "hard": want off, standard or strict`},
-		{small + " --compare x.json", "--compare takes no other flag"},
-		{"--compare nowhere.json", "--compare: open nowhere.json"},
-		{"--compare plan_test.go", "--compare plan_test.go: not a report of seckill load"},
 		{"--stack sale", "want --stack NAME and --with NAME=NUMBER together"},
 		{"--with BuyRate=1", "want --stack NAME and --with NAME=NUMBER together"},
 		{small + " now", "now"},

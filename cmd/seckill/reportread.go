@@ -80,7 +80,7 @@ func reportVerifyCommand() *cobra.Command {
 		Short: "Check a report: its signature, each line, all sums",
 		Long: `Check a report without an account and without the network: the signature, each line by its hash, that
 no line is missing, doubled or moved, and every sum from the orders' lines. Each damaged line is
-named, and where one byte of it changed, the byte, what it was, and the field.
+named.
 
 --key is the shop's verifier, as the shop published it before the sale. Without it the command takes
 the one that the report names: that shows damage, but not who signed. The exit code is 1 if anything

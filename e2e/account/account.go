@@ -19,9 +19,7 @@ type Clock func() time.Time
 
 // Limits are those of one account in one region. Rates are per second.
 type Limits struct {
-	// GetParameters of Systems Manager. "AWS Systems Manager endpoints and quotas": 40, shared with GetParameter
-	Parameters float64
-	Secrets    float64 // GetSecretValue of Secrets Manager. "AWS Secrets Manager quotas": 10,000
+	Secrets float64 // GetSecretValue of Secrets Manager. "AWS Secrets Manager quotas": 10,000
 	// DynamoDB's control plane, DescribeTable among it. "Best practices for managing the control plane in DynamoDB":
 	// 2,500
 	Control  float64
@@ -58,7 +56,6 @@ const (
 // AWS returns the default limits of an account.
 func AWS() Limits {
 	return Limits{
-		Parameters:      40,
 		Secrets:         10_000,
 		Control:         2500,
 		APIRate:         10_000,
@@ -85,7 +82,7 @@ func Hundredth(v float64) float64 {
 
 // Hundredth scales all limits except PerInstance, which is a property of one instance.
 func (l Limits) Hundredth() Limits {
-	for _, v := range []*float64{&l.Parameters, &l.Secrets, &l.Control, &l.APIRate, &l.APIBurst,
+	for _, v := range []*float64{&l.Secrets, &l.Control, &l.APIRate, &l.APIBurst,
 		&l.Concurrency, &l.Unreserved, &l.Growth,
 		&l.PartitionReads, &l.PartitionWrites, &l.TableReads, &l.TableWrites, &l.ECPU} {
 		*v = Hundredth(*v)

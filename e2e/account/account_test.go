@@ -2,7 +2,6 @@ package account_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,7 +87,6 @@ func TestHundredth(t *testing.T) {
 	t.Parallel()
 	l := account.AWS().Hundredth()
 	want := account.Limits{
-		Parameters:      1,
 		Secrets:         100,
 		Control:         25,
 		APIRate:         100,
@@ -106,44 +104,6 @@ func TestHundredth(t *testing.T) {
 	if l != want {
 		t.Errorf("got %+v\nwant %+v", l, want)
 	}
-}
-
-func TestParameters(t *testing.T) {
-	t.Parallel()
-	clock := memory.NewClock(begin)
-	_, cfg := open(t, account.Options{Limits: account.Limits{Parameters: 40}, Clock: clock.Now})
-	hundred(t, clock, 40, time.Second/40, "ThrottlingException", func() error {
-		return ask(t, cfg, "AmazonSSM.GetParameters", `{"Names":["/a"]}`)
-	})
-}
-
-// ask calls a JSON service without its client.
-func ask(t *testing.T, cfg aws.Config, target, body string) error {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, *cfg.BaseEndpoint, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("X-Amz-Target", target)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if answer.StatusCode == http.StatusOK {
-		return nil
-	}
-	var problem struct {
-		Type string `json:"__type"`
-	}
-	if err := json.Unmarshal(b, &problem); err != nil {
-		t.Fatal(err)
-	}
-	return &smithy.GenericAPIError{Code: problem.Type}
 }
 
 func TestSecrets(t *testing.T) {
@@ -200,14 +160,12 @@ func TestGatewayOfAMethod(t *testing.T) {
 func TestUpdateStage(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a, cfg := open(
-		t,
+	a, cfg := open(t,
 		account.Options{Limits: account.Limits{APIRate: 1000, APIBurst: 1000}, Clock: clock.Now, Scale: 100,
 			Throttles: map[string]account.Throttle{
 				"*/*":          {Rate: 50, Burst: 25},
 				"/notify/POST": {Rate: 20, Burst: 10},
-			}, Resources: []string{"/buy", "/notify", "/time"}},
-	)
+			}, Resources: []string{"/buy", "/notify", "/time"}})
 	client := apigateway.NewFromConfig(cfg)
 	try := func(path, value string) error {
 		_, err := client.UpdateStage(t.Context(), &apigateway.UpdateStageInput{
@@ -242,10 +200,8 @@ func TestUpdateStage(t *testing.T) {
 	if err := let(a, http.MethodGet, "/time")(); err != nil {
 		t.Error(err)
 	}
-	out, err := client.GetStage(
-		t.Context(),
-		&apigateway.GetStageInput{RestApiId: aws.String("api"), StageName: aws.String("live")},
-	)
+	out, err := client.GetStage(t.Context(),
+		&apigateway.GetStageInput{RestApiId: aws.String("api"), StageName: aws.String("live")})
 	if err != nil || out.MethodSettings["~1buy/POST"].ThrottlingRateLimit != 100 ||
 		out.MethodSettings["*/*"].ThrottlingBurstLimit != 2500 {
 		t.Errorf("%+v, %v", out, err)
@@ -364,9 +320,8 @@ func TestInvokeThrottled(t *testing.T) {
 		string(out.Payload) != `{"a":1}` {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if _, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("shop-buy")}); code(
-		err,
-	) != "TooManyRequestsException" {
+	_, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("shop-buy")})
+	if code(err) != "TooManyRequestsException" {
 		t.Error(err)
 	}
 }
@@ -378,20 +333,14 @@ func server(t *testing.T) string {
 		b, _ := io.ReadAll(r.Body)
 		switch _, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); call {
 		case "DescribeTable":
-			fmt.Fprint(
-				w,
-				`{"Table":{"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],`+
-					`"GlobalSecondaryIndexes":[{"IndexName":"due",`+
-					`"KeySchema":[{"AttributeName":"shard","KeyType":"HASH"}]}]}}`,
-			)
+			fmt.Fprint(w, `{"Table":{"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],`+
+				`"GlobalSecondaryIndexes":[{"IndexName":"due",`+
+				`"KeySchema":[{"AttributeName":"shard","KeyType":"HASH"}]}]}}`)
 		case "TransactWriteItems":
 			fmt.Fprint(w, `{"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":4,"Table":{"CapacityUnits":4}}]}`)
 		case "PutItem":
-			fmt.Fprint(
-				w,
-				`{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":1},`+
-					`"GlobalSecondaryIndexes":{"due":{"CapacityUnits":1}}}}`,
-			)
+			fmt.Fprint(w, `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":1},`+
+				`"GlobalSecondaryIndexes":{"due":{"CapacityUnits":1}}}}`)
 		default:
 			if !strings.Contains(string(b), `"ReturnConsumedCapacity":"INDEXES"`) {
 				t.Errorf("%s does not ask what it consumes: %s", call, b)

@@ -16,11 +16,8 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/office/officetest"
 )
 
-// Names of limits.
-const (
-	OfParameters = "Systems Manager: GetParameters"
-	OfSecrets    = "Secrets Manager: GetSecretValue"
-)
+// OfSecrets is a limit's name.
+const OfSecrets = "Secrets Manager: GetSecretValue"
 
 // AccountID and ARN are the identity that callers see.
 const (
@@ -34,11 +31,10 @@ var ErrThrottled = errors.New("throttled")
 
 // Options configure an account and its contents.
 type Options struct {
-	Limits   Limits // as enforced: see Hundredth
-	Clock    Clock  // nil: the machine's
-	DynamoDB string // URL of the server behind it
-	// Secrets maps names to values, for Systems Manager's parameters and Secrets Manager's secrets alike.
-	Secrets map[string]string
+	Limits   Limits            // as enforced: see Hundredth
+	Clock    Clock             // nil: the machine's
+	DynamoDB string            // URL of the server behind it
+	Secrets  map[string]string // values by name, of Secrets Manager
 	// Throttles are the stage's, by resource and method ("/seckill/buy/POST"); "*/*" applies to all others.
 	Throttles map[string]Throttle
 	Resources []string           // the API's resources, such as /order/{id}: others have no settings
@@ -52,19 +48,18 @@ type Options struct {
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
 }
 
-// Account is an http.Handler that answers AWS's services at one URL: Systems Manager, Secrets Manager, DynamoDB, and
-// for operators STS, CloudFormation, Lambda's Invoke, API Gateway's stage and, by signature, the back office's route.
+// Account is an http.Handler that answers AWS's services at one URL: Secrets Manager, DynamoDB, and for operators
+// STS, CloudFormation, Lambda's Invoke, API Gateway's stage and, by signature, the back office's route.
 type Account struct {
 	Lambda  *Lambda
 	Gateway *Gateway
 
-	options    Options
-	limits     Limits
-	clock      Clock
-	counts     counts
-	parameters *bucket
-	secrets    *bucket
-	dynamo     *dynamoDB
+	options Options
+	limits  Limits
+	clock   Clock
+	counts  counts
+	secrets *bucket
+	dynamo  *dynamoDB
 }
 
 // New returns an account with a stack. The error is the reason why the stack could not be deployed.
@@ -76,11 +71,10 @@ func New(o Options) (*Account, error) {
 		o.Scale = 1
 	}
 	a := &Account{
-		options:    o,
-		limits:     o.Limits,
-		clock:      o.Clock,
-		parameters: aSecond(o.Clock, o.Limits.Parameters),
-		secrets:    aSecond(o.Clock, o.Limits.Secrets),
+		options: o,
+		limits:  o.Limits,
+		clock:   o.Clock,
+		secrets: aSecond(o.Clock, o.Limits.Secrets),
 	}
 	a.Gateway, a.dynamo = a.newGateway(o.Throttles, o.Resources), a.newDynamoDB(o.DynamoDB)
 	var err error
@@ -107,8 +101,6 @@ func (a *Account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"test": {Secret: "test", ARN: ARN, Account: AccountID}}}).ServeHTTP(w, r)
 	case strings.HasPrefix(target, dynamoTarget):
 		a.dynamo.ServeHTTP(w, r)
-	case target == "AmazonSSM.GetParameters":
-		a.getParameters(w, r)
 	case target == "secretsmanager.GetSecretValue":
 		a.getSecret(w, r)
 	case len(path) == 4 && path[0] == "2015-03-31" && path[3] == "invocations":
@@ -118,29 +110,9 @@ func (a *Account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
 		a.query(w, r)
 	default:
-		awsError(
-			w,
-			http.StatusBadRequest,
-			"UnknownOperationException",
-			"nothing here answers "+r.Method+" "+r.URL.Path+" "+target,
-		)
+		awsError(w, http.StatusBadRequest, "UnknownOperationException",
+			"nothing here answers "+r.Method+" "+r.URL.Path+" "+target)
 	}
-}
-
-func (a *Account) getParameters(w http.ResponseWriter, r *http.Request) {
-	var in struct{ Names []string }
-	if !a.may(w, r, OfParameters, a.parameters, &in) {
-		return
-	}
-	found, missing := []map[string]any{}, []string{}
-	for _, name := range in.Names {
-		if v, ok := a.options.Secrets[name]; ok {
-			found = append(found, map[string]any{"Name": name, "Value": v, "Type": "SecureString", "Version": 1})
-		} else {
-			missing = append(missing, name)
-		}
-	}
-	writeJSON(w, http.StatusOK, map[string]any{"Parameters": found, "InvalidParameters": missing})
 }
 
 func (a *Account) getSecret(w http.ResponseWriter, r *http.Request) {
@@ -152,25 +124,17 @@ func (a *Account) getSecret(w http.ResponseWriter, r *http.Request) {
 	}
 	v, ok := a.options.Secrets[in.ID]
 	if !ok {
-		awsError(
-			w,
-			http.StatusBadRequest,
-			"ResourceNotFoundException",
-			"Secrets Manager can't find the specified secret.",
-		)
+		awsError(w, http.StatusBadRequest, "ResourceNotFoundException",
+			"Secrets Manager can't find the specified secret.")
 		return
 	}
-	writeJSON(
-		w,
-		http.StatusOK,
-		map[string]any{
-			"ARN":           "arn:aws:secretsmanager:eu-west-1:" + AccountID + ":secret:" + in.ID,
-			"Name":          in.ID,
-			"SecretString":  v,
-			"VersionId":     "00000000-0000-4000-8000-000000000001",
-			"VersionStages": []string{"AWSCURRENT"},
-		},
-	)
+	writeJSON(w, http.StatusOK, map[string]any{
+		"ARN":           "arn:aws:secretsmanager:eu-west-1:" + AccountID + ":secret:" + in.ID,
+		"Name":          in.ID,
+		"SecretString":  v,
+		"VersionId":     "00000000-0000-4000-8000-000000000001",
+		"VersionStages": []string{"AWSCURRENT"},
+	})
 }
 
 // may reads a call's input, unless the call exceeds the limit.
@@ -200,15 +164,11 @@ func (a *Account) invoke(w http.ResponseWriter, r *http.Request, function string
 	switch {
 	case errors.Is(err, ErrThrottled):
 		w.Header().Set("X-Amzn-Errortype", "TooManyRequestsException")
-		writeJSON(
-			w,
-			http.StatusTooManyRequests,
-			map[string]string{
-				"Type":    "User",
-				"Reason":  "ReservedFunctionConcurrentInvocationLimitExceeded",
-				"message": "Rate Exceeded.",
-			},
-		)
+		writeJSON(w, http.StatusTooManyRequests, map[string]string{
+			"Type":    "User",
+			"Reason":  "ReservedFunctionConcurrentInvocationLimitExceeded",
+			"message": "Rate Exceeded.",
+		})
 	case err != nil:
 		w.Header().Set("X-Amz-Function-Error", "Unhandled")
 		writeJSON(w, http.StatusOK, map[string]string{"errorType": "Runtime.ExitError", "errorMessage": err.Error()})
@@ -231,32 +191,18 @@ func (a *Account) query(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/xml")
 	switch action {
 	case "GetCallerIdentity":
-		fmt.Fprintf(
-			w,
-			`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><UserId>operator</UserId>`+
-				`<Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
-			ARN,
-			AccountID,
-		)
+		fmt.Fprintf(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><UserId>operator</UserId>`+
+			`<Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`, ARN, AccountID)
 	case "DescribeStacks":
-		fmt.Fprintf(
-			w,
-			`<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName>`+
-				`<StackStatus>UPDATE_COMPLETE</StackStatus>`+
-				`<CreationTime>2026-11-11T00:00:00Z</CreationTime><Outputs>%s</Outputs><Parameters>%s</Parameters>`+
-				`</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-			a.options.Stack,
-			members("Output", a.options.Outputs),
-			members("Parameter", a.options.Parameters),
-		)
+		fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName>`+
+			`<StackStatus>UPDATE_COMPLETE</StackStatus>`+
+			`<CreationTime>2026-11-11T00:00:00Z</CreationTime><Outputs>%s</Outputs><Parameters>%s</Parameters>`+
+			`</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, a.options.Stack,
+			members("Output", a.options.Outputs), members("Parameter", a.options.Parameters))
 	default:
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(
-			w,
-			`<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code>`+
-				`<Message>nothing here answers %s</Message></Error></ErrorResponse>`,
-			action,
-		)
+		fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code>`+
+			`<Message>nothing here answers %s</Message></Error></ErrorResponse>`, action)
 	}
 }
 

@@ -133,12 +133,8 @@ func (d *dynamoDB) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		passed := d.control.take()
 		d.counts.add(OfControl, passed)
 		if !passed {
-			awsError(
-				w,
-				http.StatusBadRequest,
-				"com.amazonaws.dynamodb.v20120810#ThrottlingException",
-				"Rate of requests exceeds the allowed throughput for DynamoDB control plane operations. Please retry.",
-			)
+			awsError(w, http.StatusBadRequest, "com.amazonaws.dynamodb.v20120810#ThrottlingException",
+				"Rate of requests exceeds the allowed throughput for DynamoDB control plane operations. Please retry.")
 			return
 		}
 	}
@@ -390,18 +386,12 @@ func (d *dynamoDB) refuse(w http.ResponseWriter, operation string, r *refusal) {
 		}
 		reasons, codes = append(reasons, reason), append(codes, code)
 	}
-	writeJSON(
-		w,
-		http.StatusBadRequest,
-		map[string]any{
-			"__type":              "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-			"CancellationReasons": reasons,
-			"Message": "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(
-				codes,
-				", ",
-			) + "]",
-		},
-	)
+	writeJSON(w, http.StatusBadRequest, map[string]any{
+		"__type":              "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+		"CancellationReasons": reasons,
+		"Message": "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(
+			codes, ", ") + "]",
+	})
 }
 
 // charge deducts what a call consumed from the limits of its tables, indexes and partition keys.

@@ -24,24 +24,19 @@ const plenty = 1e6
 
 func get(t *testing.T, c *dynamodb.Client, id func() string) func() error {
 	return func() error {
-		_, err := c.GetItem(
-			t.Context(),
-			&dynamodb.GetItemInput{
-				TableName: aws.String("orders"),
-				Key:       map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id()}},
-			},
-		)
+		_, err := c.GetItem(t.Context(), &dynamodb.GetItemInput{
+			TableName: aws.String("orders"),
+			Key:       map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id()}},
+		})
 		return err
 	}
 }
 
 func put(t *testing.T, c *dynamodb.Client, id func() string, shard string) func() error {
 	return func() error {
-		_, err := c.PutItem(
-			t.Context(),
+		_, err := c.PutItem(t.Context(),
 			&dynamodb.PutItemInput{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{
-				"id": &types.AttributeValueMemberS{Value: id()}, "shard": &types.AttributeValueMemberS{Value: shard}}},
-		)
+				"id": &types.AttributeValueMemberS{Value: id()}, "shard": &types.AttributeValueMemberS{Value: shard}}})
 		return err
 	}
 }
@@ -76,16 +71,12 @@ func TestPartitionWrites(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	c := dynamo(
-		t,
-		clock,
-		account.Limits{PartitionReads: plenty, PartitionWrites: plenty, TableReads: 120, TableWrites: 40},
-	)
+	c := dynamo(t, clock,
+		account.Limits{PartitionReads: plenty, PartitionWrites: plenty, TableReads: 120, TableWrites: 40})
 	hundred(t, clock, 120, time.Second/120, "ThrottlingException", get(t, c, another()))
 	hundred(t, clock, 40, time.Second/40, "ThrottlingException", put(t, c, another(), "a"))
 	write := func() error {
-		_, err := c.TransactWriteItems(
-			t.Context(),
+		_, err := c.TransactWriteItems(t.Context(),
 			&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 				{
 					Put: &types.Put{
@@ -98,8 +89,7 @@ func TestTable(t *testing.T) {
 						TableName: aws.String("orders"),
 						Item:      map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "2"}},
 					},
-				}}},
-		)
+				}}})
 		return err
 	}
 	clock.Advance(time.Minute)

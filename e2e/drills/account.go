@@ -139,18 +139,6 @@ func (s *sums) boughtSince(from time.Time) []lambdahost.Answer {
 	return slices.Clone(s.bought[i:])
 }
 
-// answeredForGood returns how many purchases were accepted (200) or refused with 409.
-func (s *sums) answeredForGood() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.bought {
-		if c := s.bought[i].Status; c == http.StatusOK || c == http.StatusConflict {
-			n++
-		}
-	}
-	return n
-}
-
 // limits is the part of the account that functions meet.
 type limits struct {
 	*account.Gateway
@@ -236,11 +224,7 @@ func (w *rig) secretValues() map[string]string {
 	if err != nil {
 		panic(err) // cannot happen: strings always marshal
 	}
-	out := map[string]string{secrets: string(bundle)} // Secrets Manager's
-	for name, v := range values {
-		out[secrets+"/"+name] = v // Systems Manager's, which releases before ADR 20 read
-	}
-	return out
+	return map[string]string{secrets: string(bundle)}
 }
 
 // limitedEnviron changes the functions' environment for an account: AWS's URL, and names instead of secrets.
@@ -250,12 +234,9 @@ func (w *rig) limitedEnviron(environ map[string]string) {
 		delete(environ, name)
 	}
 	maps.Copy(environ, map[string]string{
-		"AWS_ENDPOINT_URL_DYNAMODB": w.awsURL, "AWS_ENDPOINT_URL_SSM": w.awsURL,
+		"AWS_ENDPOINT_URL_DYNAMODB":        w.awsURL,
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": w.awsURL, "REDIS_ADDRS": w.cache.Addr,
-		"JWT_SECRET_PARAM": secrets + "/jwt-secret", "REDIS_PASSWORD_PARAM": secrets + "/redis-password",
-		"ALIPAY_PRIVATE_KEY_PARAM": secrets + "/alipay-private-key",
-		"ALIPAY_PUBLIC_KEY_PARAM":  secrets + "/alipay-public-key",
-		"SECRETS":                  secrets, "JWT_SECRET_NAME": "jwt-secret", "REDIS_PASSWORD_NAME": "redis-password",
+		"SECRETS": secrets, "JWT_SECRET_NAME": "jwt-secret", "REDIS_PASSWORD_NAME": "redis-password",
 		"TICKET_SECRET_NAME": "ticket-secret", "COMMAND_KEY_NAME": "command-key",
 		"COMMAND_PUBLIC_KEY_NAME": "command-public-key", "AWS_ENDPOINT_URL_LAMBDA": w.awsURL,
 		"ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key", "ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key",
@@ -305,13 +286,8 @@ func (w *rig) operate(ctx context.Context, args ...string) (took time.Duration, 
 	defer cancel()
 	all := append([]string{"items", "--stack", strings.TrimSuffix(w.prefix(), "-"), "--region", region}, args...)
 	cmd := exec.CommandContext(ctx, filepath.Join(w.root, "bin", "seckill"), all...)
-	cmd.Env = append(
-		cmd.Environ(),
-		"AWS_ENDPOINT_URL="+w.awsURL,
-		"AWS_ACCESS_KEY_ID=test",
-		"AWS_SECRET_ACCESS_KEY=test",
-		"AWS_EC2_METADATA_DISABLED=true",
-	)
+	cmd.Env = append(cmd.Environ(), "AWS_ENDPOINT_URL="+w.awsURL, "AWS_ACCESS_KEY_ID=test",
+		"AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	return time.Since(began), strings.TrimSpace(string(out)), err

@@ -36,19 +36,6 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestOutcomesAreAdded(t *testing.T) {
-	t.Parallel()
-	var l loadReport
-	if err := json.Unmarshal(
-		[]byte(
-			`{"arrived":9,"outcomes":[{"name":"refused","cause":"a","count":2},{"name":"refused","cause":"b","count":3},{"name":"placed","count":4}]}`), &l); err != nil {
-		t.Fatal(err)
-	}
-	if l.Arrived != 9 || l.how("refused") != 5 || l.how("refused", "placed") != 9 || l.how("failed") != 0 {
-		t.Errorf("%+v", l)
-	}
-}
-
 // TestWhatDidNotLandFails checks that a fault which does not happen, even one of several, fails the drill, and that
 // the effects of the others are reported.
 func TestWhatDidNotLandFails(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/your-org/seckill/e2e/account"
@@ -47,9 +46,6 @@ var limitedDrills = []drill{
 	{name: "pay-day", faults: []fault{payDay}, account: &limited{stock: 300, check: allNotified,
 		crowd:      "--ramp 30s --for 90s --think 4s " + everybodyPays,
 		deployment: deployment{limits: raised(4900, 40_000), throttles: planned, consume: 200}}},
-	{name: "garbage", faults: []fault{garbage}, account: &limited{stock: 300,
-		crowd:      "--shoppers 2000 --ramp 20s --for 150s " + everybodyPays,
-		deployment: deployment{limits: raised(4900, 40_000), throttles: planned, consume: 200}}},
 }
 
 // coldOpening ends the instances that the load tool's first look has started, just before the first shopper.
@@ -62,11 +58,8 @@ func coldOpening(ctx context.Context, w *rig) (string, error) {
 	ended := w.coolDown("buy", "shop", "consume", "notify")
 	before := w.starts()
 	<-ctx.Done()
-	return fmt.Sprintf(
-		"%d instances ended before the first shopper, %d started cold after",
-		ended,
-		w.starts()-before,
-	), nil
+	return fmt.Sprintf("%d instances ended before the first shopper, %d started cold after", ended,
+		w.starts()-before), nil
 }
 
 func (w *rig) starts() (n int64) {
@@ -188,11 +181,8 @@ func payDay(ctx context.Context, w *rig) (string, error) {
 	for i := range w.sums.notified {
 		slowest = max(slowest, w.sums.notified[i].Took)
 	}
-	return fmt.Sprintf(
-		"%d notifications, the slowest answered after %.2f s",
-		len(w.sums.notified),
-		slowest.Seconds(),
-	), nil
+	return fmt.Sprintf("%d notifications, the slowest answered after %.2f s", len(w.sums.notified),
+		slowest.Seconds()), nil
 }
 
 // fewest is the least number of notifications for the drill to be meaningful.
@@ -214,56 +204,8 @@ func allNotified(w *rig) error {
 		}
 	}
 	if len(bad) > 0 || len(w.sums.notified) < fewest {
-		return fmt.Errorf(
-			"of %d notifications (%d at the least) these were not answered: %v",
-			len(w.sums.notified),
-			fewest,
-			bad,
-		)
+		return fmt.Errorf("of %d notifications (%d at the least) these were not answered: %v", len(w.sums.notified),
+			fewest, bad)
 	}
 	return nil
-}
-
-// garbage is one client without a token that sends as fast as it can for a while. Its effect is only measured.
-func garbage(ctx context.Context, w *rig) (string, error) {
-	const connections, long = 16, 40 * time.Second
-	if err := w.sold(ctx, 0.01); err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, long)
-	defer cancel()
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}, Timeout: long}
-	defer client.CloseIdleConnections()
-	var mu sync.Mutex
-	heard, url := map[int]int{}, w.host.URL+"/seckill/buy" // by status
-	before, from := w.sums.answeredForGood(), time.Now()
-	var all sync.WaitGroup
-	for range connections {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
-				if err != nil {
-					return
-				}
-				answer, err := client.Do(r)
-				if err != nil {
-					continue
-				}
-				_ = answer.Body.Close()
-				mu.Lock()
-				heard[answer.StatusCode]++
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
-	took := time.Since(from).Seconds()
-	sent := 0
-	for _, n := range heard {
-		sent += n
-	}
-	return fmt.Sprintf(
-		"garbage %.0f/s for %.0f s: %.1f/s got through to buy; meanwhile %.1f/s of shoppers' purchases did",
-		float64(sent)/took, took, float64(sent-heard[http.StatusTooManyRequests])/took,
-		float64(w.sums.answeredForGood()-before)/took), nil
 }

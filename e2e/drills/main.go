@@ -48,28 +48,20 @@ func main() {
 }
 
 func run(ctx context.Context) (failed bool, err error) {
-	s := &shared{instances: map[string]int{"buy": 16, "shop": 8, "consume": 4, "notify": 4, "expire": 2, "refund": 1,
-		"reconcile": 1, "gateway": 8, "stage": 1, "repair": 1, "admin": 1}}
+	s := &shared{}
 	flag.StringVar(&s.root, "root", ".", "the checkout")
 	flag.StringVar(&s.bin, "bin", "", "the folder of the functions' binaries")
 	flag.StringVar(&s.dir, "dir", "", "an empty folder for everything that is written")
 	flag.IntVar(&s.shoppers, "shoppers", 10_000, "shoppers of each drill")
 	flag.IntVar(&s.stock, "stock", 1000, "units of each drill's item")
-	flag.IntVar(&s.limit, "limit", 2, "units that a shopper may have")
 	flag.DurationVar(&s.ramp, "ramp", 15*time.Second, "in which they come")
 	flag.Int64Var(&s.seed, "seed", 1, "of the crowds: what each shopper does, and when")
-	instances := flag.Int("instances", 0, "processes of each function; 0: as many as this crowd wants")
 	only := flag.String("only", "", "drills, separated by commas, instead of all: "+strings.Join(names(), ", "))
 	flag.Parse()
 	chosen, err := choose(*only)
 	if err != nil || flag.NArg() > 0 {
 		flag.Usage()
 		return true, err
-	}
-	for name := range s.instances {
-		if *instances > 0 {
-			s.instances[name] = *instances
-		}
 	}
 	if s.dir, err = filepath.Abs(s.dir); err != nil {
 		return true, err

@@ -46,6 +46,12 @@ const (
 	restLimit  = 5 * time.Minute // from the crowd's end until no order is open
 )
 
+const limit = 2 // units that a shopper may have
+
+// instances has the processes of each function: as many as the crowd wants.
+var instances = map[string]int{"buy": 16, "shop": 8, "consume": 4, "notify": 4, "expire": 2, "refund": 1,
+	"reconcile": 1, "gateway": 8, "stage": 1, "repair": 1, "admin": 1}
+
 // drillCommands are the keys that sign staff's commands.
 var drillCommands = operator.Keys(nil).Add([32]byte{1}, time.Unix(1764000000, 0))
 
@@ -55,9 +61,8 @@ type shared struct {
 	ministack      *server // serves the queues
 	proxies        *proxies
 	shop, gateway  fakegateway.KeyPair
-	instances      map[string]int
 	shoppers       int
-	stock, limit   int
+	stock          int
 	ramp           time.Duration
 	seed           int64
 	nice           bool // whether the load tool runs at a lower priority

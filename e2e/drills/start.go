@@ -57,7 +57,7 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	if err := w.start(ctx, d); err != nil {
 		return nil, err
 	}
-	it := local.DemoItems(time.Now(), w.stock, s.limit)[1]
+	it := local.DemoItems(time.Now(), w.stock, limit)[1]
 	it.ID = item
 	if d.account != nil { // a row of the largest size: every read pays for all of it
 		it.Detail = strings.Repeat("<p>明前采摘，一芽一叶</p>", seckill.MaxDetail/len([]rune("<p>明前采摘，一芽一叶</p>")))
@@ -99,7 +99,7 @@ func (w *rig) start(ctx context.Context, d *drill) error {
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		return err
 	}
-	o := lambdahost.Options{Bin: w.bin, Logs: logs, Instances: w.instances, Patience: patience, Answered: w.count}
+	o := lambdahost.Options{Bin: w.bin, Logs: logs, Instances: instances, Patience: patience, Answered: w.count}
 	if d.account != nil {
 		if err := w.within(d.account, &o); err != nil {
 			return err

@@ -92,15 +92,12 @@ func TestColdStartsWithinAnAccount(t *testing.T) {
 // A process that exits before it asks for an event is a failed init, and fails the event for which it was started.
 func TestColdStartThatFails(t *testing.T) {
 	t.Parallel()
-	h := start(
-		t,
-		lambdahost.Options{
-			Instances: map[string]int{"buy": 0},
-			Cold:      map[string]int{"buy": 0},
-			Account:   &account{executions: 1, starts: 2, pass: 2},
-			Own:       map[string]map[string]string{"buy": {"DIE_AT_INIT": "yes"}},
-		},
-	)
+	h := start(t, lambdahost.Options{
+		Instances: map[string]int{"buy": 0},
+		Cold:      map[string]int{"buy": 0},
+		Account:   &account{executions: 1, starts: 2, pass: 2},
+		Own:       map[string]map[string]string{"buy": {"DIE_AT_INIT": "yes"}},
+	})
 	r, _ := ask(t, h, "/seckill/buy", "")
 	refused(t, r)
 	eventually(t, "the init error is counted", func() bool { return h.Stats("buy").InitErrors == 1 })

@@ -64,7 +64,7 @@ type Options struct {
 	Account Account
 	// functions without an instance at first; the value is the number of concurrent batches from a queue
 	Cold map[string]int
-	Own  map[string]map[string]string // settings of single functions, which override those given to Start and Restart
+	Own  map[string]map[string]string // settings of single functions, which override those given to Start
 }
 
 // Account enforces an AWS account's limits.
@@ -93,7 +93,7 @@ type Stats struct {
 	Throttled         int64 // found no free instance
 	Late              int64 // killed at their deadline
 	Lost              int64 // their process died, killed or crashed, during the event
-	Started, Died     int64 // processes; Died does not include those that Restart and Close end
+	Started, Died     int64 // processes; Died does not include those that Close ends
 	InitErrors        int64 // processes that never asked for an event
 }
 
@@ -109,7 +109,7 @@ type Host struct {
 	api       string // host:port of the Runtime APIs
 	servers   []*http.Server
 	functions map[string]*function
-	environ   atomic.Pointer[map[string]string]
+	environ   map[string]string
 
 	ctx   context.Context
 	end   context.CancelFunc
@@ -152,7 +152,7 @@ func (h *Host) serve(handler http.Handler) (string, error) {
 
 // Start runs all functions with these settings, and waits until each has a process that asks for an event.
 func (h *Host) Start(ctx context.Context, environ map[string]string) error {
-	h.environ.Store(&environ)
+	h.environ = environ
 	for name, n := range h.opt.Instances {
 		timeout, ok := h.opt.Timeouts[name]
 		if !ok {
@@ -181,14 +181,6 @@ func (h *Host) Start(ctx context.Context, environ map[string]string) error {
 		}
 	}
 	return nil
-}
-
-// Restart changes the functions' settings: their processes are replaced, each when it has no event.
-func (h *Host) Restart(environ map[string]string) {
-	h.environ.Store(&environ)
-	for _, f := range h.functions {
-		f.retire()
-	}
 }
 
 // Close ends all processes and the servers.
@@ -249,7 +241,9 @@ func (h *Host) hand(f *function, p *process, event []byte) ([]byte, error) {
 // execute makes a function in Options.Cold handle an event: in an idle process, or in a new one if the account has an
 // execution for it.
 func (h *Host) execute(f *function, event []byte) ([]byte, error) {
+	f.mu.Lock()
 	p := f.idlest()
+	f.mu.Unlock()
 	end, ok := h.opt.Account.Begin(f.name, p == nil)
 	if !ok {
 		if p != nil {

@@ -288,27 +288,6 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-func TestOtherSettings(t *testing.T) {
-	t.Parallel()
-	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 1}})
-	nap := make(chan seen)
-	go func() {
-		_, s := ask(t, h, "/seckill/buy", "nap")
-		nap <- s
-	}()
-	eventually(t, "the instance is busy", func() bool { return h.Stats("buy").Invoked == 1 })
-	h.Restart(map[string]string{"SETTING": "second"})
-	if s := <-nap; s.Setting != "first" {
-		t.Errorf("the event under way: %+v", s)
-	}
-	if _, s := ask(t, h, "/seckill/buy", ""); s.Setting != "second" {
-		t.Errorf("the next: %+v", s)
-	}
-	if s := h.Stats("buy"); s.Died != 0 || s.Lost != 0 {
-		t.Errorf("%+v", s)
-	}
-}
-
 func TestWhatCannotStart(t *testing.T) {
 	t.Parallel()
 	h, err := lambdahost.New(lambdahost.Options{Bin: t.TempDir(), Logs: t.TempDir(),

@@ -49,8 +49,6 @@ type process struct {
 	cmd *exec.Cmd
 	ctx context.Context // ends with the process
 	end context.CancelFunc
-
-	retired bool // to be replaced when it has no event; guarded by function.mu
 }
 
 // supervise keeps one process running.
@@ -97,7 +95,7 @@ func (f *function) life(limit time.Duration, ready func(*process)) {
 	defer h.byID.Delete(id)
 	p.cmd = exec.CommandContext(h.ctx, filepath.Join(h.opt.Bin, f.name))
 	p.cmd.Env = lambdatest.Environment(f.name, h.api+apiPrefix+id)
-	environ := maps.Clone(*h.environ.Load())
+	environ := maps.Clone(h.environ)
 	maps.Copy(environ, h.opt.Own[f.name])
 	for name, value := range environ {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
@@ -141,9 +139,8 @@ func (f *function) life(limit time.Duration, ready func(*process)) {
 	f.mu.Lock()
 	f.all = without(f.all, p)
 	f.idle = without(f.idle, p)
-	retired := p.retired
 	f.mu.Unlock()
-	if !retired && h.ctx.Err() == nil {
+	if h.ctx.Err() == nil {
 		f.died.Add(1)
 	}
 }
@@ -151,9 +148,7 @@ func (f *function) life(limit time.Duration, ready func(*process)) {
 // take waits for an idle process; nil if ctx ends first.
 func (f *function) take(ctx context.Context) *process {
 	f.mu.Lock()
-	if n := len(f.idle); n > 0 {
-		p := f.idle[n-1]
-		f.idle = f.idle[:n-1]
+	if p := f.idlest(); p != nil {
 		f.mu.Unlock()
 		return p
 	}
@@ -176,10 +171,8 @@ func (f *function) take(ctx context.Context) *process {
 	return nil
 }
 
-// idlest returns an idle process, or nil if there is none.
+// idlest returns an idle process, or nil if there is none. The caller has locked f.
 func (f *function) idlest() *process {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	n := len(f.idle)
 	if n == 0 {
 		return nil
@@ -194,8 +187,6 @@ func (f *function) put(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case p.retired:
-		p.signal(syscall.SIGKILL)
 	case p.ctx.Err() != nil:
 	case len(f.waiting) > 0:
 		f.waiting[0] <- p
@@ -203,19 +194,6 @@ func (f *function) put(p *process) {
 	default:
 		f.idle = append(f.idle, p)
 	}
-}
-
-// retire replaces each process once it has no event.
-func (f *function) retire() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range f.all {
-		p.retired = true
-	}
-	for _, p := range f.idle {
-		p.signal(syscall.SIGKILL)
-	}
-	f.idle = nil
 }
 
 func (f *function) living() []*process {

@@ -113,24 +113,6 @@ func TestABatchWhoseProcessDiesComesBack(t *testing.T) {
 	eventually(t, "the other batch is done", func() bool { return slices.Equal(q.left(), []string{"a", "die", "b"}) })
 }
 
-func TestTwiceAndOutOfOrder(t *testing.T) {
-	t.Parallel()
-	h := start(t, lambdahost.Options{Instances: map[string]int{"consume": 4}})
-	q := newQueue(strings.Split(strings.Repeat("x", 60), "")...)
-	p := h.Poll(q, "q", "consume")
-	p.Twice(true)
-	p.Shuffle(true)
-	eventually(t, "all are done", func() bool { return len(q.left()) == 0 })
-	eventually(t, "doubled and overtaken", func() bool { return p.Stats().Doubled >= 50 && p.Stats().Overtaken > 0 })
-}
-
-func TestSchedule(t *testing.T) {
-	t.Parallel()
-	h := start(t, lambdahost.Options{Instances: map[string]int{"stage": 1}})
-	h.Schedule("stage", 10*time.Millisecond)
-	eventually(t, "it ran three times", func() bool { return h.Stats("stage").Answered >= 3 })
-}
-
 // TestAsTheTemplateSays compares timeouts and routes with the templates.
 func TestAsTheTemplateSays(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ func (s *stack) rows(ctx context.Context, item string) (rows, error) {
 			if table == ledger.TableOrders {
 				orders[l.Row["id"]] = true
 			}
-			out[table] = append(out[table], l.Clone().Row)
+			out[table] = append(out[table], l.Row)
 			return nil
 		})
 		if err != nil {

@@ -1,6 +1,9 @@
 package plan
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // The storefront's way to a ticket (web/src/admission.js; TestPageIsTheStorefronts compares).
 const (
@@ -168,7 +171,7 @@ func (p *Plan) admitText(line func(string, ...any)) {
 			t.Reads, t.Writes, tableReads, NewTableWrites)
 		if t.warm() {
 			line("  warm    aws dynamodb update-table --table-name STACK-%s --warm-throughput ReadUnitsPerSecond=%s,"+
-				"WriteUnitsPerSecond=%s", t.Name, plain(t.WarmReads), plain(t.WarmWrites))
+				"WriteUnitsPerSecond=%s", t.Name, strconv.Itoa(t.WarmReads), strconv.Itoa(t.WarmWrites))
 			line("          the day before; it costs once, and cannot be lowered again")
 		}
 	}

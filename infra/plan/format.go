@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"strconv"
 	"time"
 
 	"golang.org/x/text/language"
@@ -51,9 +50,6 @@ func bytesText(n int) string {
 		return text("%.0f kB", v/1e3)
 	}
 }
-
-// plain formats a number for a command.
-func plain(n int) string { return strconv.Itoa(n) }
 
 // up rounds up to a multiple of step.
 func up(v, step float64) float64 { return math.Ceil(v/step) * step }

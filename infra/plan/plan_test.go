@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"maps"
 	"math"
@@ -268,25 +267,6 @@ func TestSizes(t *testing.T) {
 	older := map[string]string{BuyRate: "900"}
 	if got := Numbers(func(name string) string { return older[name] }); !maps.Equal(got, older) {
 		t.Errorf("a stack of an older release has %v", got)
-	}
-}
-
-func TestJSON(t *testing.T) {
-	p := Make(sale(1_000_000, 1000, false))
-	b, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Plan
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
-	for _, set := range []*Setting{&p.Today, &p.Planned} {
-		set.Outcome.Seconds = nil // for the table only
-	}
-	p.Free.Seconds = nil
-	if diff := cmp.Diff(p, &back); diff != "" {
-		t.Error(diff)
 	}
 }
 

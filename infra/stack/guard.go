@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -275,20 +274,16 @@ func (g *guard) readable(s *types.Stack) error {
 }
 
 // warm refuses a deployment with a lower warm throughput than a table has: DynamoDB never lowers it, and the stack
-// would be rolled back midway. A table's unchanged value requests nothing. A stack of an older release has a parameter
-// for each table.
+// would be rolled back midway. A table's unchanged value requests nothing.
 func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
 	db := dynamodb.NewFromConfig(cfg)
-	has := cmp.Or(stackstate.Parameter(s, "Warm"), warmDefault)
+	has := stackstate.Parameter(s, "Warm")
 	have, want := plan.List(has), plan.List(g.wanted("Warm", has))
 	var why, give []string
 	for part := range strings.SplitSeq(warmDefault, ",") {
 		table, _, _ := strings.Cut(part, "=")
-		if older := stackstate.Parameter(s, "Warm"+strings.ToUpper(table[:1])+table[1:]); older != "" {
-			have[table] = older
-		}
 		n, err := strconv.ParseInt(want[table], 10, 64)
 		if err != nil {
 			return fmt.Errorf("refused, Warm=%s: want %s, with other numbers", g.wanted("Warm", has), warmDefault)

@@ -24,7 +24,6 @@ type account struct {
 	messages string // of the queue of closings, delayed
 	due      string // rows of the index of due orders
 	warm     int    // current write units of an index of orders
-	older    bool   // the stack is of a release before the parameter Warm
 	secret   string // that the account lacks
 	formats  string // versions of what the stack's release writes
 	calls    []string
@@ -82,9 +81,6 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for _, p := range []string{"Warm=" + warmed("8000"), "CreateCache=true", "RedisPassword=false",
 			"Size=small"} {
 			name, value, _ := strings.Cut(p, "=")
-			if a.older && name == "Warm" {
-				continue
-			}
 			warm += "<member><ParameterKey>" + name + "</ParameterKey><ParameterValue>" + value +
 				"</ParameterValue></member>"
 		}
@@ -160,9 +156,6 @@ func TestGuard(t *testing.T) {
 			want: "refused, Warm has orders=4000 is below 8000, which the stack has"},
 		"deploy, less warm, a sandbox": {action: "deploy", given: []string{"Warm=" + warmed("4000")},
 			spoil: func(a *account) { a.sandbox = "true" }, want: "below 8000"},
-		"deploy, no Warm before": {action: "deploy", typed: "shop\n", spoil: func(a *account) { a.older = true }},
-		"deploy, no Warm before, a warm table": {action: "deploy", typed: "shop\n",
-			spoil: func(a *account) { a.older, a.warm = true, 20_000 }}, // the default requests nothing
 		"deploy, a parameter of an earlier release": {action: "deploy", typed: "shop\n",
 			given: []string{"Hold=15m", "RefundAloneYuan=500"},
 			want:  "refused, there is no parameter RefundAloneYuan: CHANGELOG.md says"},

@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -51,8 +52,8 @@ func (s *sale) checkJournal(t *journalView) {
 func (s *sale) clockMoved(t *journalView) int64 {
 	var apart []int64
 	for id, a := range t.acked {
-		if i, _ := s.orderOf(id); i >= 0 {
-			apart = append(apart, s.orders[i].created-a.at)
+		if o := s.byID[id]; o != nil {
+			apart = append(apart, o.created-a.at)
 		}
 	}
 	if len(apart) == 0 {
@@ -73,7 +74,7 @@ func (s *sale) checkKeys(t *journalView) {
 	}
 	for name, u := range t.users {
 		for key, id := range u.keys {
-			if i, other := s.orderOf(id); id != "" && (other || i >= 0 && s.buyer(s.orders[i]) != name) {
+			if o := s.byID[id]; id != "" && (s.foreign[id] || o != nil && o.user.id != name) {
 				s.broken(i4, "orders "+id, "was the answer to key %q of user %s, but is not theirs", key, name)
 			}
 		}
@@ -86,9 +87,8 @@ func (s *sale) checkKeys(t *journalView) {
 func (s *sale) checkPhantoms(t *journalView) {
 	mine := map[string][]*order{}
 	others := 0
-	for i := range s.orders {
-		o := s.orders[i]
-		name := s.buyer(o)
+	for _, o := range s.orders {
+		name := o.user.id
 		if t.users[name] == nil && !t.inRange(name) {
 			others++
 			continue
@@ -106,7 +106,7 @@ func (s *sale) checkPhantoms(t *journalView) {
 
 // inRange reports whether a user id is one of the crowd's.
 func (t *journalView) inRange(name string) bool {
-	n, err := parseUser(name)
+	n, err := strconv.ParseInt(name, 10, 64)
 	return err == nil && t.Start.FirstUser > 0 && n >= t.Start.FirstUser && n <= t.Start.LastUser
 }
 
@@ -183,13 +183,13 @@ func (s *sale) checkAsked(name string, orders []*order, t *journalView) {
 func (s *sale) checkAcks(t *journalView) {
 	undecided, unseen := 0, 0
 	for id, a := range t.acked {
-		i, other := s.orderOf(id)
+		o := s.byID[id]
 		switch {
-		case i >= 0 && s.buyer(s.orders[i]) != a.user:
+		case o != nil && o.user.id != a.user:
 			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s, but it is user %s's", id, a.user,
-				s.buyer(s.orders[i]))
-		case i >= 0:
-		case other:
+				o.user.id)
+		case o != nil:
+		case s.foreign[id]:
 			s.broken(i11, lineOf(a.line), "acknowledged order %s of another item", id)
 		case s.queued(id):
 			undecided++
@@ -268,8 +268,7 @@ func (s *sale) checkSold(t *journalView, why string) {
 	}
 	// Units that were free at the last sold_out: those left, minus those returned since, plus those reserved since.
 	back, drawn, soldOut := 0, 0, t.soldOut+s.moved
-	for i := range s.orders {
-		o := s.orders[i]
+	for _, o := range s.orders {
 		rejected := o.state == seckill.Rejected
 		if o.released != 0 && o.released >= soldOut-upkeep || rejected && o.changed >= soldOut-upkeep {
 			back += int(o.count)

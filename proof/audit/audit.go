@@ -6,7 +6,7 @@
 //
 // No guarantee holds without evidence: each result counts what it rests on. The package decodes raw rows and keys
 // itself, by docs/DATA.md, so that a fault in the code that wrote them cannot hide. Time and memory are linear; a sale
-// of a million units takes some hundred megabytes.
+// of a million units takes about a gigabyte.
 package audit
 
 import (
@@ -55,7 +55,7 @@ func check(ctx context.Context, src Source, item string, told *journalView) (*Re
 	if err := src.Read(ctx, s.add); err != nil {
 		return nil, err
 	}
-	if !s.installedItem() {
+	if s.item.stock == 0 {
 		return nil, fmt.Errorf("item %s: %w", item, ErrNoItem)
 	}
 	s.checkUnits()

@@ -321,7 +321,7 @@ func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 func TestABrokenJournalIsNamedByLine(t *testing.T) {
 	t.Parallel()
 	w := atRest()
-	w.bytes = bytes.Replace(w.journal(), []byte(`"status":200`), []byte(`"status":503`), 1)
+	w.bytes = bytes.Replace(w.journal(), []byte(`"n":6,`), []byte(`"n":7,`), 1)
 	r := w.audit(t)
 	if !r.Broken() || !strings.Contains(r.Journal.Fault, "line 6") ||
 		!slices.Equal(verdicts(r, audit.Unknown), strings.Fields("I4 I9 I11 A1 L4")) {

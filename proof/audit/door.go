@@ -25,7 +25,6 @@ func (s *sale) addBlock(d *decoder) {
 	d.ours = true
 	b := block{"blocks " + subject + "/" + of, d.number("made"), d.number("until")}
 	if d.done(a4, b.name); d.bad == "" {
-		user = strings.Clone(user)
 		s.blocks[user] = append(s.blocks[user], b)
 	}
 }
@@ -41,10 +40,10 @@ func (s *sale) checkBlocked() {
 		rows += len(list)
 	}
 	for _, o := range s.orders {
-		for _, b := range s.blocks[s.buyer(o)] {
+		for _, b := range s.blocks[o.user.id] {
 			if o.state != seckill.Rejected && o.placed > b.made+stopHeld+skew && o.placed < b.until-skew {
 				s.broken(a4, "orders "+o.id, "was placed at %s for user %s, whom %s blocks since %s", dated(o.placed),
-					s.buyer(o), b.name, dated(b.made))
+					o.user.id, b.name, dated(b.made))
 			}
 		}
 	}
@@ -88,11 +87,11 @@ func (s *sale) checkTickets(t *journalView, why string) {
 	}
 	others := 0
 	for _, o := range s.orders {
-		u := t.users[s.buyer(o)]
+		u := t.users[o.user.id]
 		if u == nil {
 			others++ // I9 looks at those
 		} else if o.state != seckill.Rejected && !u.ticket {
-			s.broken(a1, "orders "+o.id, "is of user %s, who never sent a ticket", s.buyer(o))
+			s.broken(a1, "orders "+o.id, "is of user %s, who never sent a ticket", o.user.id)
 		}
 	}
 	s.looked(a1, len(ids), "acknowledged purchases")

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
@@ -22,7 +21,7 @@ type span struct {
 
 func (s *sale) spanOf(user string) *span {
 	if s.spans[user] == nil {
-		s.spans[strings.Clone(user)] = &span{quota: -1}
+		s.spans[user] = &span{quota: -1}
 	}
 	return s.spans[user]
 }

@@ -66,7 +66,7 @@ type pending struct {
 	at   int64
 }
 
-// readJournal reads a journal; nil without one. A broken chain is not an error but sets fault.
+// readJournal reads a journal; nil without one. An invalid line is not an error but sets fault.
 func readJournal(r io.Reader, item string) (*journalView, error) {
 	if r == nil {
 		return nil, nil
@@ -78,8 +78,9 @@ func readJournal(r io.Reader, item string) (*journalView, error) {
 		t.take(e, open)
 		return nil
 	})
-	if why, broken := chained(err); broken {
-		t.fault = why
+	var broken *record.BrokenError
+	if errors.As(err, &broken) {
+		t.fault = broken.Error()
 	} else if err != nil {
 		return nil, fmt.Errorf("cannot read the journal: %w", err)
 	}
@@ -179,12 +180,3 @@ func prefixOf(hash string) uint64 {
 
 // complete reports whether the journal has every request.
 func (t *journalView) complete() bool { return t.End != nil }
-
-// chained returns the fault of a broken journal. It reports false for other errors.
-func chained(err error) (string, bool) {
-	var broken *record.BrokenError
-	if errors.As(err, &broken) {
-		return broken.Error(), true
-	}
-	return "", false
-}

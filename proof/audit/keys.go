@@ -6,11 +6,8 @@ import (
 
 // stock is the item's state in Redis.
 type stock struct {
-	head map[string]string // the hash `item`
-	// held is by unit number the holder: 1 + index of an order, or -1 - index of names for an order without a row; 0:
-	// none.
-	held     []int32
-	names    []string
+	head     map[string]string // the hash `item`
+	held     []string          // by unit number: the order that holds it; "": none
 	free     map[int32]bool
 	beyond   []int32          // unit numbers above the stock
 	odd      []string         // members that are not numbers

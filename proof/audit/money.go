@@ -20,8 +20,8 @@ func (s *sale) addTrade(d *decoder) {
 	id, _, _ := strings.Cut(key, "#") // an order's second trade ends with "#2"
 	no := d.text("trade_no")
 	row := "gateway_trades " + key
-	t := trade{order: strings.Clone(id), no: hashOf(no), amount: d.number("amount"), captured: d.row["paid"] != nil,
-		due: d.row["notify_state"] != nil, next: -1}
+	t := &trade{order: id, no: no, amount: d.number("amount"), captured: d.row["paid"] != nil,
+		due: d.row["notify_state"] != nil}
 	status := d.text("status")
 	switch {
 	case t.captured:
@@ -34,12 +34,7 @@ func (s *sale) addTrade(d *decoder) {
 		s.broken(i7, row, "exists twice")
 		return
 	}
-	if first, ok := s.tradeOf[id]; ok {
-		t.order, t.next = s.trades[first].order, s.trades[first].next
-		s.trades[first].next = int32(len(s.trades))
-	} else {
-		s.tradeOf[t.order] = int32(len(s.trades))
-	}
+	s.tradesOf[id] = append(s.tradesOf[id], t)
 	s.trades = append(s.trades, t)
 	d.done(i7, row, i6)
 }
@@ -62,23 +57,11 @@ func (d *decoder) refunds(attr string) (sum int64) {
 	return sum
 }
 
-// trade returns an order's first trade, or nil.
-func (s *sale) trade(order string) *trade {
-	if i, ok := s.tradeOf[order]; ok {
-		return &s.trades[i]
-	}
-	return nil
-}
-
 // tradeBy returns the order's trade with a number, or nil.
 func (s *sale) tradeBy(order, no string) *trade {
-	hash := hashOf(no)
-	for t := s.trade(order); t != nil; t = &s.trades[t.next] {
-		if t.no == hash {
+	for _, t := range s.tradesOf[order] {
+		if t.no == no {
 			return t
-		}
-		if t.next < 0 {
-			break
 		}
 	}
 	return nil
@@ -87,17 +70,16 @@ func (s *sale) tradeBy(order, no string) *trade {
 // addPayment adds a payment row and checks that it is a captured trade of its order, with the order's amount.
 func (s *sale) addPayment(d *decoder) {
 	id := d.text("order")
-	i, other := s.orderOf(id)
-	if other {
+	if s.foreign[id] {
 		return
 	}
 	d.ours = true
 	no, amount, m := d.text("trade_no"), d.number("amount"), &s.money
 	row := "payments " + id + "/" + no
-	var o order // stands in for an unknown order
-	into := &o
-	if i >= 0 {
-		into = s.orders[i]
+	o := s.byID[id]
+	into := o
+	if o == nil {
+		into = &order{} // stands in for an unknown order
 	}
 	m.count++
 	m.captured += amount
@@ -123,7 +105,7 @@ func (s *sale) addPayment(d *decoder) {
 	d.done(i6, row, i7)
 	if s.whole[record.PartTrades] {
 		switch t := s.tradeBy(id, no); {
-		case t == nil && s.trade(id) != nil:
+		case t == nil && s.tradesOf[id] != nil:
 			s.broken(i7, row, "names a trade that the provider does not have for this order")
 		case t == nil:
 			s.broken(i7, row, "names a trade that the provider does not have")
@@ -136,7 +118,7 @@ func (s *sale) addPayment(d *decoder) {
 			s.checkBack(t, state, row)
 		}
 	}
-	if i < 0 {
+	if o == nil {
 		s.broken(i7, row, "names %s", s.nameOf(id))
 	} else if amount != into.amount {
 		s.broken(i7, row, "is over %d fen, but its order asks for %d", amount, into.amount)
@@ -160,24 +142,24 @@ func (s *sale) checkBack(t *trade, state seckill.PaymentState, row string) {
 func (s *sale) addReturn(d *decoder) {
 	of, _ := d.row["item"].(string)
 	id := d.text("order")
-	i, other := s.orderOf(id)
-	if of != s.id && i < 0 {
+	o := s.byID[id]
+	if of != s.id && o == nil {
 		return
 	}
 	d.ours = true
 	row := "returns " + id
-	r := returned{i, d.units("units")}
+	r := returned{o, d.units("units")}
 	who := d.text("user")
 	d.done(i8, row, l2, l3)
 	switch {
-	case i < 0 && other, i >= 0 && of != s.id:
+	case s.foreign[id], o != nil && of != s.id:
 		s.broken(i8, row, "is of item %s, but its order is not", of)
 		return
-	case i < 0:
+	case o == nil:
 		s.broken(i8, row, "names %s", s.nameOf(id))
 		return
-	case s.buyer(s.orders[i]) != who:
-		s.broken(i8, row, "names user %s, but its order is user %s's", who, s.buyer(s.orders[i]))
+	case o.user.id != who:
+		s.broken(i8, row, "names user %s, but its order is user %s's", who, o.user.id)
 	}
 	s.returns = append(s.returns, r)
 }
@@ -193,8 +175,8 @@ func (s *sale) checkMoney() {
 	if !s.whole[ledger.TablePayments] {
 		return
 	}
-	for i := range s.orders {
-		s.checkKept(s.orders[i])
+	for _, o := range s.orders {
+		s.checkKept(o)
 	}
 	if known {
 		s.checkTrades()
@@ -229,12 +211,11 @@ func (s *sale) checkKept(o *order) {
 // checkTrades checks that the ledger has what the provider captured.
 func (s *sale) checkTrades() {
 	captured, coming, m := 0, 0, &s.money
-	for n := range s.trades {
-		t := &s.trades[n]
-		i, other := s.orderOf(t.order)
-		if other {
+	for _, t := range s.trades {
+		if s.foreign[t.order] {
 			continue
 		}
+		o := s.byID[t.order]
 		if !t.captured {
 			if t.refunded > 0 {
 				s.broken(i6, "gateway_trades "+t.order, "was not captured, but %d fen were refunded", t.refunded)
@@ -251,7 +232,7 @@ func (s *sale) checkTrades() {
 		switch {
 		case t.met:
 		// the notification, or the query before closing, will record it
-		case i >= 0 && (t.due || open(s.orders[i].state)):
+		case o != nil && (t.due || open(o.state)):
 			coming++
 		default:
 			s.broken(i6, "gateway_trades "+t.order, "was captured over %d fen for %s, but has no payment row", t.amount,

@@ -18,20 +18,14 @@ func (s *sale) addOrder(d *decoder) {
 	id := d.text("id")
 	s.addSpan(d, id)
 	if of, _ := d.row["item"].(string); of != s.id {
-		s.foreign = append(s.foreign, hashOf(id))
+		s.foreign[id] = true
 		if of == "" {
 			s.broken(i3, "orders "+id, "names no item")
 		}
 		return
 	}
 	d.ours = true
-	var own string
-	if t := s.trade(id); t != nil {
-		own = t.order // shares the copy of the id
-	} else {
-		own = strings.Clone(id)
-	}
-	o := &order{id: own, user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
+	o := &order{id: id, user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
 		created: d.number("created"), placed: d.number("placed"),
 		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
@@ -61,8 +55,8 @@ func (s *sale) addOrder(d *decoder) {
 	row := "orders " + o.id
 	s.history(d, o, row)
 	d.done(i3, row, i1, i2, i5, i6, i8, i9, i10, i11, l1)
-	if was, twice := s.byID[o.id]; twice {
-		s.broken(i4, row, "exists twice, for users %s and %s", s.buyer(s.orders[was]), s.buyer(o))
+	if was := s.byID[o.id]; was != nil {
+		s.broken(i4, row, "exists twice, for users %s and %s", was.user.id, o.user.id)
 		return
 	}
 	if o.created < s.item.start-skew || o.created >= s.item.end+skew {
@@ -76,9 +70,9 @@ func (s *sale) addOrder(d *decoder) {
 		}
 	}
 	s.orders = append(s.orders, o)
-	s.byID[o.id] = int32(len(s.orders) - 1)
+	s.byID[o.id] = o
 	if info[o.state].Holds || len(o.units) > 0 && o.state.MayHold(len(o.units), int(o.count)) {
-		s.lists(o, int32(len(s.orders)))
+		s.lists(o)
 	}
 }
 
@@ -132,17 +126,17 @@ func (s *sale) state(d *decoder, attr string) seckill.State {
 }
 
 // lists records which order lists a unit, and checks I1 from the orders' side.
-func (s *sale) lists(o *order, index int32) {
+func (s *sale) lists(o *order) {
 	for _, n := range o.units {
 		if int(n) > s.item.stock {
 			s.broken(i3, "orders "+o.id, "lists unit %d of 1..%d", n, s.item.stock)
 			continue
 		}
-		if other := s.lister[n]; other != 0 {
-			s.broken(i1, "orders "+o.id, "lists unit %d, which order %s lists too", n, s.orders[other-1].id)
+		if other := s.lister[n]; other != nil {
+			s.broken(i1, "orders "+o.id, "lists unit %d, which order %s lists too", n, other.id)
 			continue
 		}
-		s.lister[n] = index
+		s.lister[n] = o
 	}
 }
 
@@ -204,8 +198,7 @@ func (s *sale) checkReleases() {
 		return
 	}
 	released := 0
-	for i := range s.orders {
-		o := s.orders[i]
+	for _, o := range s.orders {
 		if o.released == 0 {
 			continue
 		}
@@ -218,7 +211,7 @@ func (s *sale) checkReleases() {
 	s.looked(i8, released, "orders that returned units")
 	s.looked(i8, len(s.returns), "return rows")
 	for _, r := range s.returns {
-		o := s.orders[r.order]
+		o := r.order
 		row := "returns " + o.id
 		switch {
 		case o.returning:
@@ -261,8 +254,7 @@ func (s *sale) checkStop() {
 // checkTerminal checks L1.
 func (s *sale) checkTerminal() {
 	waiting, until := 0, int64(0)
-	for i := range s.orders {
-		o := s.orders[i]
+	for _, o := range s.orders {
 		if !open(o.state) {
 			continue
 		}

@@ -2,8 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
@@ -26,9 +24,6 @@ func (s *sale) add(l *record.Line) error {
 		s.missing[l.Missing] = l.Why
 	case l.End != "":
 		s.whole[l.End] = true
-		if l.End == ledger.TableOrders {
-			slices.Sort(s.foreign)
-		}
 	default:
 		s.now = l.Now
 		s.ahead = l.Now - time.Now().UnixMilli()
@@ -79,22 +74,22 @@ func (s *sale) addItem(d *decoder) {
 		return
 	}
 	d.ours = true
-	s.item = item{title: strings.Clone(d.text("title")), cover: strings.Clone(d.optional("cover")),
-		options: strings.Clone(d.optional("options")),
+	s.item = item{title: d.text("title"), cover: d.optional("cover"),
+		options: d.optional("options"),
 		price:   d.number("sk_price"), start: d.number("start"), end: d.number("end"),
 		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")),
-		version: d.number("version"), checks: strings.Clone(d.optional("checks")), stopped: d.number("stopped") != 0}
+		version: d.number("version"), checks: d.optional("checks"), stopped: d.number("stopped") != 0}
 	if d.row["price"] != nil { // older dumps of a seckill run have none
 		s.item.listPrice = d.number("price")
 	}
 	if d.row["limit_spans"] != nil {
-		s.item.span = strings.Clone(d.text("family"))
+		s.item.span = d.text("family")
 	}
 	if d.row["stops"] != nil {
 		s.item.stops, s.item.noted = d.stops()
 	}
 	s.item.stock = min(max(s.item.stock, 0), seckill.MaxStock)
-	s.owner, s.lister = make([]int32, s.item.stock+1), make([]int32, s.item.stock+1)
-	s.stock.held = make([]int32, s.item.stock+1)
+	s.owner, s.lister = make([]*order, s.item.stock+1), make([]*order, s.item.stock+1)
+	s.stock.held = make([]string, s.item.stock+1)
 	d.done(i3, "items "+s.id)
 }

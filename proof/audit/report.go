@@ -3,15 +3,12 @@ package audit
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-func parseUser(name string) (int64, error) { return strconv.ParseInt(name, 10, 64) }
 
 func (s *sale) report(t *journalView, took time.Duration) *Report {
 	r := &Report{Item: s.id, Title: s.item.title, At: time.UnixMilli(s.now).UTC(), Took: took.Seconds(), Read: s.read,
@@ -20,7 +17,7 @@ func (s *sale) report(t *journalView, took time.Duration) *Report {
 		r.Missing = append(r.Missing, part+": "+s.missing[part])
 	}
 	if t != nil {
-		r.Journal = &Told{Lines: t.Lines, Requests: t.Requests, Answers: t.Answers, Last: t.Last, Fault: t.fault}
+		r.Journal = &Told{Lines: t.Lines, Requests: t.Requests, Answers: t.Answers, Fault: t.fault}
 	}
 	return r
 }
@@ -29,8 +26,7 @@ func (s *sale) statement() Statement {
 	out := Statement{Orders: map[seckill.State]int{}}
 	u := &out.Units
 	u.Stock = s.item.stock
-	for i := range s.orders {
-		o := s.orders[i]
+	for _, o := range s.orders {
 		out.Orders[o.state]++
 		switch {
 		case keeps(o.state):
@@ -50,7 +46,7 @@ func (s *sale) statement() Statement {
 		}
 		u.Free, u.NeverIssued, u.Reserved = &free, &never, &reserved
 		for id := range s.stock.res {
-			if i, _ := s.orderOf(id); i < 0 {
+			if s.byID[id] == nil {
 				out.Orders[seckill.Queued]++
 			}
 		}

@@ -57,7 +57,6 @@ type Told struct {
 	Lines    uint64 `json:"lines"`
 	Requests uint64 `json:"requests"`
 	Answers  uint64 `json:"answers"`
-	Last     string `json:"last_hash"`
 	Fault    string `json:"fault,omitempty"` // why it is not valid, with the line
 }
 

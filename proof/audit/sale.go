@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash/fnv"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
@@ -25,21 +23,21 @@ type sale struct {
 	missing map[string]string // why a part cannot be read
 
 	orders  []*order
-	byID    map[string]int32
-	foreign []uint64 // hashes of other items' order ids, sorted once all orders are read
-	users   []user
-	byUser  map[string]int32
+	byID    map[string]*order
+	foreign map[string]bool // ids of other items' orders
+	users   []*user
+	byUser  map[string]*user
 	spans   map[string]*span // by user
 
-	blocks  map[string][]block // by user
-	owner   []int32            // by unit number: 1 + index of the order that the unit row names; 0: none
-	lister  []int32            // by unit number: 1 + index of the order that lists the unit; 0: none
-	money   money
-	trades  []trade
-	tradeOf map[string]int32 // index of an order's first trade
-	returns []returned
-	stock   stock
-	queues  map[string]record.Depth
+	blocks   map[string][]block // by user
+	owner    []*order           // by unit number: the order that the unit row names; nil: none
+	lister   []*order           // by unit number: the order that lists the unit; nil: none
+	money    money
+	trades   []*trade
+	tradesOf map[string][]*trade // by order
+	returns  []returned
+	stock    stock
+	queues   map[string]record.Depth
 }
 
 // item is the row of the items table.
@@ -75,7 +73,7 @@ type order struct {
 	released int64 // when it returned its units; 0: never
 	address  uint64
 	erased   bool // no address: erased, or rejected without one
-	user     int32
+	user     *user
 	count    int32
 	rows     int32 // unit rows that name it
 	quota    int32 // units by its user's quota row
@@ -107,27 +105,25 @@ type money struct {
 
 type trade struct {
 	order    string
-	no       uint64 // hash of its number
+	no       string
 	amount   int64
 	refunded int64
-	next     int32 // index of another trade of the order; -1: none
-	captured bool  // was paid at some time
-	due      bool  // its notification is still to come
-	met      bool  // a payment row names it
+	captured bool // was paid at some time
+	due      bool // its notification is still to come
+	met      bool // a payment row names it
 }
 
 type returned struct {
-	order int32
+	order *order
 	units []int32
 }
 
 func newSale(id string) *sale {
 	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{},
-		byID: map[string]int32{}, byUser: map[string]int32{}, blocks: map[string][]block{}, spans: map[string]*span{},
-		tradeOf: map[string]int32{}, queues: map[string]record.Depth{}, stock: newStock(id)}
+		byID: map[string]*order{}, foreign: map[string]bool{}, byUser: map[string]*user{},
+		blocks: map[string][]block{}, spans: map[string]*span{},
+		tradesOf: map[string][]*trade{}, queues: map[string]record.Depth{}, stock: newStock(id)}
 }
-
-func (s *sale) installedItem() bool { return s.item.stock > 0 }
 
 // use reports whether all parts were read. Otherwise the guarantee needs them.
 func (s *sale) use(g int, parts ...string) bool {
@@ -146,39 +142,26 @@ func (s *sale) use(g int, parts ...string) bool {
 	return all
 }
 
-// userOf returns the index of a user and adds a new one.
-func (s *sale) userOf(id string) int32 {
-	if i, ok := s.byUser[id]; ok {
-		return i
+// userOf returns a user and adds a new one.
+func (s *sale) userOf(id string) *user {
+	u := s.byUser[id]
+	if u == nil {
+		u = &user{id: id, quota: -1}
+		s.users, s.byUser[id] = append(s.users, u), u
 	}
-	id = strings.Clone(id)
-	s.users = append(s.users, user{id: id, quota: -1})
-	s.byUser[id] = int32(len(s.users) - 1)
-	return int32(len(s.users) - 1)
+	return u
 }
-
-// orderOf returns the index of an order, or -1. other reports whether it is another item's order.
-func (s *sale) orderOf(id string) (i int32, other bool) {
-	if i, ok := s.byID[id]; ok {
-		return i, false
-	}
-	_, other = slices.BinarySearch(s.foreign, hashOf(id))
-	return -1, other
-}
-
-// buyer returns the id of an order's user.
-func (s *sale) buyer(o *order) string { return s.users[o.user].id }
 
 // nameOf describes an order in a finding.
 func (s *sale) nameOf(id string) string {
-	i, other := s.orderOf(id)
+	o := s.byID[id]
 	switch {
-	case other:
+	case o != nil:
+		return "order " + id + " (" + string(o.state) + ")"
+	case s.foreign[id]:
 		return "order " + id + " of another item"
-	case i < 0:
-		return "order " + id + ", which has no row"
 	}
-	return "order " + id + " (" + string(s.orders[i].state) + ")"
+	return "order " + id + ", which has no row"
 }
 
 func hashOf(id string) uint64 {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -77,60 +78,38 @@ func ReadItem(ctx context.Context, client *dynamodb.Client, prefix, id string, e
 // ReadTable calls each with every row of a table. The fake gateway's table may be missing.
 func ReadTable(ctx context.Context, client *dynamodb.Client, prefix, table string,
 	each func(*record.Line) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type page struct {
-		rows []map[string]types.AttributeValue
-		err  error
-		last bool
-	}
-	pages, open := make(chan page), segments
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	count := 0
 	for segment := range int32(segments) {
-		go func() {
+		all.Go(func() {
 			scan := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(prefix + table),
 				ConsistentRead: aws.Bool(true),
 				Segment:        aws.Int32(segment), TotalSegments: aws.Int32(segments)})
-			for scan.HasMorePages() {
-				var p page
+			for scan.HasMorePages() && ctx.Err() == nil {
 				out, err := scan.NextPage(ctx)
-				if p.err = err; err == nil {
-					p.rows, p.last = out.Items, !scan.HasMorePages()
+				mu.Lock()
+				for i := 0; err == nil && ctx.Err() == nil && i < len(out.Items); i++ {
+					count++
+					err = each(&record.Line{Table: table, Row: decode(out.Items[i])})
 				}
-				select {
-				case pages <- p:
-				case <-ctx.Done():
-					return
+				if err != nil {
+					cancel(err)
 				}
-				if p.err != nil {
-					return
-				}
+				mu.Unlock()
 			}
-		}()
+		})
 	}
-	count := 0
-	for open > 0 {
-		var p page
-		select {
-		case p = <-pages:
-		case <-ctx.Done(): // the readers may have ended without sending
-			return fmt.Errorf("table %s: %w", prefix+table, ctx.Err())
-		}
-		var missing *types.ResourceNotFoundException
-		switch {
-		case table == record.PartTrades && errors.As(p.err, &missing):
-			return each(&record.Line{Missing: table, Why: "payments are a real provider's: there is no table " +
-				prefix + table})
-		case p.err != nil:
-			return fmt.Errorf("table %s: %w", prefix+table, p.err)
-		case p.last:
-			open--
-		}
-		for _, row := range p.rows {
-			count++
-			if err := each(&record.Line{Table: table, Row: decode(row)}); err != nil {
-				return err
-			}
-		}
+	all.Wait()
+	var missing *types.ResourceNotFoundException
+	switch err := context.Cause(ctx); {
+	case table == record.PartTrades && errors.As(err, &missing):
+		return each(&record.Line{Missing: table, Why: "payments are a real provider's: there is no table " +
+			prefix + table})
+	case err != nil:
+		return fmt.Errorf("table %s: %w", prefix+table, err)
 	}
 	return each(&record.Line{End: table, Count: count})
 }

@@ -14,7 +14,7 @@ func (s *sale) addKey(l *record.Line) {
 	k := &s.stock
 	switch slices.Index(k.keys[:], l.Key) {
 	case keyItem:
-		k.head[strings.Clone(l.Field)] = strings.Clone(l.Value)
+		k.head[l.Field] = l.Value
 	case keyFree:
 		if n, ok := k.number(l); ok && int(n) > s.item.stock {
 			k.beyond = append(k.beyond, n)
@@ -27,11 +27,11 @@ func (s *sale) addKey(l *record.Line) {
 		}
 	case keyRes:
 		if r, ok := readRecord(l.Value); ok {
-			k.res[strings.Clone(l.Field)] = r
+			k.res[l.Field] = r
 		}
 	case keyAwaiting:
 		at, _ := strconv.ParseFloat(l.Value, 64)
-		k.awaiting[strings.Clone(l.Field)] = int64(at)
+		k.awaiting[l.Field] = int64(at)
 	case keyUsers:
 		s.addEntries(l.Field, l.Value)
 	}
@@ -52,23 +52,7 @@ func (s *sale) addHeld(n int32, order string) {
 		s.stock.beyond = append(s.stock.beyond, n)
 		return
 	}
-	if i, _ := s.orderOf(order); i >= 0 {
-		s.stock.held[n] = i + 1
-		return
-	}
-	s.stock.names = append(s.stock.names, strings.Clone(order))
-	s.stock.held[n] = -int32(len(s.stock.names))
-}
-
-// holder returns the id of the order for which Redis holds a unit, or "".
-func (s *sale) holder(n int32) string {
-	switch i := s.stock.held[n]; {
-	case i > 0:
-		return s.orders[i-1].id
-	case i < 0:
-		return s.stock.names[-i-1]
-	}
-	return ""
+	s.stock.held[n] = order
 }
 
 // addEntries adds what Redis counts against a user.
@@ -76,11 +60,11 @@ func (s *sale) addEntries(user, list string) {
 	for text := range strings.SplitSeq(list, ",") {
 		id, count, _ := strings.Cut(text, ":")
 		n, err := strconv.ParseInt(count, 10, 32)
-		if i, _ := s.orderOf(id); err == nil && n >= 0 && i >= 0 && s.buyer(s.orders[i]) == user {
-			s.orders[i].entry = int32(n)
+		if o := s.byID[id]; err == nil && n >= 0 && o != nil && o.user.id == user {
+			o.entry = int32(n)
 			continue
 		}
-		s.stock.entries = append(s.stock.entries, entry{strings.Clone(user), strings.Clone(text), strings.Clone(id)})
+		s.stock.entries = append(s.stock.entries, entry{user, text, id})
 	}
 }
 
@@ -104,8 +88,8 @@ func (s *sale) retired() bool { return s.now >= s.item.end+seckill.KeepLoaded.Mi
 
 // checkStock checks L2 and L3.
 func (s *sale) checkStock() {
-	for i := range s.orders {
-		_, s.orders[i].awaited = s.stock.awaiting[s.orders[i].id]
+	for _, o := range s.orders {
+		_, o.awaited = s.stock.awaiting[o.id]
 	}
 	if s.use(l2, ledger.TableOrders, ledger.TableReturns) {
 		s.checkReturns()
@@ -142,7 +126,7 @@ func (s *sale) checkStock() {
 func (s *sale) checkReturns() {
 	waiting := 0
 	for _, r := range s.returns {
-		o := s.orders[r.order]
+		o := r.order
 		if o.released != 0 && s.now > o.released+upkeep {
 			s.broken(l2, "returns "+o.id, "waits since %s for the stock to confirm the returned units",
 				dated(o.released))
@@ -207,8 +191,8 @@ func (s *sale) underWay(id string) bool {
 	if _, ok := s.stock.awaiting[id]; ok {
 		return true
 	}
-	i, _ := s.orderOf(id)
-	return i >= 0 && s.orders[i].returning
+	o := s.byID[id]
+	return o != nil && o.returning
 }
 
 // checkNumbers checks that free and held are disjoint and make up 1..high-water mark, and that held agrees with the
@@ -223,13 +207,13 @@ func (s *sale) checkNumbers() {
 	}
 	waiting := 0
 	for n := int32(1); int(n) <= s.item.stock; n++ {
-		holder := s.holder(n)
+		holder := s.stock.held[n]
 		held := holder != ""
 		free := s.stock.free[n]
 		row := s.stock.keys[keyHeld] + " " + strconv.Itoa(int(n))
 		owner := ""
-		if i := s.owner[n]; i != 0 {
-			owner = s.orders[i-1].id
+		if o := s.owner[n]; o != nil {
+			owner = o.id
 		}
 		switch {
 		case held && free:
@@ -266,9 +250,8 @@ func (s *sale) checkNumbers() {
 func (s *sale) checkEntries() {
 	name := func(user string) string { return s.stock.keys[keyUsers] + " " + user }
 	waiting := 0
-	for i := range s.orders {
-		o := s.orders[i]
-		user := s.buyer(o)
+	for _, o := range s.orders {
+		user := o.user.id
 		switch {
 		case max(o.entry, 0) == o.rows && o.entry != 0: // consistent
 		case o.awaited, o.returning:

@@ -23,8 +23,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		printf(b, "Not read: %s\n", m)
 	}
 	if j := r.Journal; j != nil {
-		printf(b, "Journal: %d lines, %d requests, %d answers, last hash %.16s…\n", j.Lines, j.Requests,
-			j.Answers, j.Last)
+		printf(b, "Journal: %d lines, %d requests, %d answers\n", j.Lines, j.Requests, j.Answers)
 		if j.Fault != "" {
 			printf(b, "The journal is not valid: %s\n", j.Fault)
 		}

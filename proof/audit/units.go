@@ -35,26 +35,25 @@ func (s *sale) addUnit(d *decoder) {
 	} else if b, err := strconv.Atoi(place); err != nil || b != n%max(s.item.buckets, 1) {
 		s.broken(i3, row, "is in the wrong bucket for unit %d of %d buckets", n, s.item.buckets)
 	}
-	s.users[s.userOf(holder)].units++
-	i, _ := s.orderOf(id)
-	if i < 0 {
+	s.userOf(holder).units++
+	o := s.byID[id]
+	if o == nil {
 		s.broken(i3, row, "names %s", s.nameOf(id))
 		return
 	}
-	o := s.orders[i]
 	o.rows++
-	if s.buyer(o) != holder {
-		s.broken(i3, row, "names user %s, but its order %s is user %s's", holder, o.id, s.buyer(o))
+	if o.user.id != holder {
+		s.broken(i3, row, "names user %s, but its order %s is user %s's", holder, o.id, o.user.id)
 	}
 	if n < 1 || n > s.item.stock {
 		return
 	}
-	if other := s.owner[n]; other != 0 {
-		s.broken(i1, row, "names order %s, but another row of the unit names order %s", o.id, s.orders[other-1].id)
+	if other := s.owner[n]; other != nil {
+		s.broken(i1, row, "names order %s, but another row of the unit names order %s", o.id, other.id)
 		return
 	}
-	s.owner[n] = i + 1
-	if s.lister[n] != i+1 {
+	s.owner[n] = o
+	if s.lister[n] != o {
 		s.broken(i3, row, "names order %s (%s), which does not list it", o.id, o.state)
 	}
 }
@@ -71,7 +70,7 @@ func (s *sale) addQuota(d *decoder) {
 	d.ours = true
 	name := d.text("user")
 	row := "quotas " + name + "/" + s.id
-	u := &s.users[s.userOf(name)]
+	u := s.userOf(name)
 	u.quota = 0
 	if d.row["units"] != nil {
 		u.quota = d.number("units")
@@ -87,21 +86,20 @@ func (s *sale) addQuota(d *decoder) {
 			d.fail("orders", "a set of order:count")
 			continue
 		}
-		i, _ := s.orderOf(id)
-		switch {
-		case i < 0:
+		switch o := s.byID[id]; {
+		case o == nil:
 			s.broken(i2, row, "lists %s", s.nameOf(id))
-		case s.buyer(s.orders[i]) != name:
-			s.broken(i2, row, "lists order %s, which is user %s's", id, s.buyer(s.orders[i]))
+		case o.user.id != name:
+			s.broken(i2, row, "lists order %s, which is user %s's", id, o.user.id)
 		default:
-			s.orders[i].quota = int32(n)
+			o.quota = int32(n)
 		}
 	}
 	newest := d.text("newest")
-	if i, _ := s.orderOf(newest); newest != "" && i < 0 {
+	if o := s.byID[newest]; newest != "" && o == nil {
 		s.broken(i2, row, "has as newest %s", s.nameOf(newest))
-	} else if i >= 0 && s.buyer(s.orders[i]) != name {
-		s.broken(i2, row, "has as newest order %s, which is user %s's", newest, s.buyer(s.orders[i]))
+	} else if o != nil && o.user.id != name {
+		s.broken(i2, row, "has as newest order %s, which is user %s's", newest, o.user.id)
 	}
 	d.done(i2, row)
 }
@@ -118,8 +116,8 @@ func (s *sale) checkUnits() {
 		return
 	}
 	holding := 0
-	for i := range s.orders {
-		holding += s.checkHolder(s.orders[i], int32(i+1))
+	for _, o := range s.orders {
+		holding += s.checkHolder(o)
 	}
 	s.looked(i1, holding, "orders that hold units")
 	s.looked(i3, len(s.orders), "orders")
@@ -130,7 +128,7 @@ func (s *sale) checkUnits() {
 
 // checkHolder checks I3 from the order's side, and the order's entry in the quota row. It returns 1 for an order that
 // holds units, else 0.
-func (s *sale) checkHolder(o *order, index int32) int {
+func (s *sale) checkHolder(o *order) int {
 	row := "orders " + o.id
 	if s.whole[ledger.TableQuotas] && o.quota != o.rows {
 		s.broken(i2, row, "has %d unit rows, but its user's quota row counts %d for it", o.rows, o.quota)
@@ -146,7 +144,7 @@ func (s *sale) checkHolder(o *order, index int32) int {
 		return 0
 	}
 	for _, n := range o.units {
-		if int(n) <= s.item.stock && s.owner[n] != index {
+		if int(n) <= s.item.stock && s.owner[n] != o {
 			s.broken(i3, row, "lists unit %d, whose row %s", n, s.rowOf(n))
 		}
 	}
@@ -154,16 +152,15 @@ func (s *sale) checkHolder(o *order, index int32) int {
 }
 
 func (s *sale) rowOf(n int32) string {
-	if i := s.owner[n]; i != 0 {
-		return "names order " + s.orders[i-1].id
+	if o := s.owner[n]; o != nil {
+		return "names order " + o.id
 	}
 	return "is missing"
 }
 
 // checkQuotas checks I2.
 func (s *sale) checkQuotas() {
-	for i := range s.users {
-		u := &s.users[i]
+	for _, u := range s.users {
 		row := "quotas " + u.id + "/" + s.id
 		if int(u.units) > s.item.limit {
 			s.broken(i2, row, "the user holds %d units, but the limit is %d", u.units, s.item.limit)

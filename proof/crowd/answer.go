@@ -1,7 +1,6 @@
 package crowd
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/your-org/seckill/proof/record"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // errLeft is the error of a request that was not sent because the crowd ended.
@@ -39,17 +37,10 @@ type answer struct {
 	err    error // why there is no answer; errLeft: the request was never sent
 	at     time.Time
 	retry  time.Duration // the server's retry delay; 0: it sent none
-	code   string        // of a problem document
-	order  string
-	state  seckill.State
-	reason string
-	pay    string // query string for the cashier
-	payBy  string // RFC 3339; "": the order cannot be paid
-	body   []byte // kept for the acts time, get, pay, file, status, challenge and ticket only
-	kept   bool   // a CDN answered it
-	heard  bool   // it is a message, and nobody asked
-
-	push offer // of an accepted purchase
+	said
+	body  []byte // kept for the acts time, get, pay, file, status, challenge and ticket only
+	kept  bool   // a CDN answered it
+	heard bool   // it is a message, and nobody asked
 }
 
 // later reports whether the request should be repeated: it got no answer, 429 or 5xx.
@@ -87,23 +78,9 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 	if act == record.ActPay || a.status == http.StatusOK && (act == record.ActTime || ofPage(act)) {
 		return
 	}
-	a.order = field(body, `"order_id"`)
-	if a.status == http.StatusOK {
-		if act == record.ActBuy {
-			a.push = offer{field(body, `"url"`), field(body, `"pass"`), bytes.Contains(body, catchesUp)}
-		} else {
-			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`),
-				field(body, `"alipay_order"`)
-			a.retry = time.Duration(number(body, `"retry_after_ms"`)) * time.Millisecond
-		}
-		if a.pay != "" {
-			a.payBy = field(body, `"pay_by"`)
-		}
-		return
-	}
-	a.code = field(body, `"code"`)
-	a.retry = time.Duration(number(body, `"retry_after_ms"`)) * time.Millisecond
-	if a.retry <= 0 {
+	a.said = parse(body)
+	a.retry = time.Duration(a.Retry) * time.Millisecond
+	if a.status != http.StatusOK && a.retry <= 0 {
 		seconds, err := strconv.ParseInt(string(resp.Header.Peek(fasthttp.HeaderRetryAfter)), 10, 32)
 		if err == nil {
 			a.retry = time.Duration(seconds) * time.Second
@@ -120,8 +97,8 @@ func (a *answer) word() string {
 		return string(brokenOff)
 	case a.status == 0:
 		return noAnswer
-	case a.code != "":
-		return a.code
+	case a.Code != "":
+		return a.Code
 	case a.status == http.StatusOK:
 		return string(accepted)
 	}

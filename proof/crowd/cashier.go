@@ -52,18 +52,17 @@ func (s *shopper) insist(ctx context.Context, send func(moment time.Time) answer
 }
 
 // atCashier pays. Status 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late.
-// The form is nil when the last try sent none.
-func (s *shopper) atCashier(ctx context.Context, pay, order string) (f *form, a answer) {
+func (s *shopper) atCashier(ctx context.Context, pay, order string) answer {
 	if pay == "" {
-		return nil, answer{status: http.StatusGone, at: time.Now()}
+		return answer{status: http.StatusGone, at: time.Now()}
 	}
-	a = s.insist(ctx, func(moment time.Time) (a answer) {
-		if f, a = s.openCashier(ctx, pay, order, moment); f != nil {
+	return s.insist(ctx, func(moment time.Time) answer {
+		f, a := s.openCashier(ctx, pay, order, moment)
+		if f != nil {
 			a = s.pressPay(ctx, f, order, a.at)
 		}
 		return a
 	})
-	return f, a
 }
 
 // took reports whether the cashier answered 200. It counts other answers as unpaid or too late.

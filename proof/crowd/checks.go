@@ -142,7 +142,7 @@ func (s *shopper) pass(ctx context.Context) (code string, took time.Duration, er
 	if err != nil || a.status != http.StatusOK {
 		return a.word(), 0, err
 	}
-	s.ticket = field(a.body, `"ticket"`)
+	s.ticket = parse(a.body).Ticket
 	return "", asked + solving + answered, nil
 }
 

@@ -107,7 +107,7 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 // noted returns the journal's entry for an answer.
 func noted(asked record.Entry, n uint64, a *answer, resp *fasthttp.Response) record.Entry {
 	e := record.Entry{Request: n, Shopper: asked.Shopper, User: asked.User, Act: asked.Act, Item: asked.Item,
-		Order: a.order, Status: a.status, Code: a.code, State: string(a.state)}
+		Order: a.Order, Status: a.status, Code: a.Code, State: string(a.State)}
 	if a.err != nil {
 		e.Error = a.err.Error()
 		return e

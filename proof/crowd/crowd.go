@@ -7,13 +7,9 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
-const (
-	watchEvery  = 200 * time.Millisecond
-	sampleEvery = 100 * time.Millisecond
-)
+const watchEvery = 200 * time.Millisecond
 
 // Run sends a crowd to a sale and returns the report. When ctx ends it stops early and still reports. An error means
 // that no shopper came, or that the journal could not be written; a UsageError means that the options are wrong.
@@ -31,9 +27,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &run{opt: &o, base: o.base(), cashier: scene.cashier, item: scene.item, offset: scene.offset,
 		tally: newTally(), asking: make(chan struct{}, askers)}
 	if r.tokens, err = tokens(ctx, &o, o.firstUser(), o.Shoppers, scene.now); err != nil {
-		return nil, err
-	}
-	if err := o.possible(&scene); err != nil {
 		return nil, err
 	}
 	rep := newReport(&o, &scene)
@@ -57,9 +50,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		r.client.tally = r.tally
 	}
 	after := context.WithoutCancel(ctx)
-	if r.faults, err = operator.setFaults(ctx, &o); err != nil {
-		return nil, err
-	}
 	if err := r.prepareAll(ctx, operator, &scene); err != nil {
 		return nil, err
 	}
@@ -72,14 +62,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		rep.Flood = r.flood(ctx, operator)
 	}
 	rep.waitIdle(ctx, r, operator)
-	if err := r.faults.end(after); err != nil {
-		o.note("cannot reset the faults of the test gateway: %v", err)
-	}
 	if j != nil {
 		if err := j.Close(record.End{Interrupted: rep.Interrupted}); err != nil {
 			return nil, fmt.Errorf("cannot write the journal: %w", err)
 		}
-		rep.Journal = &JournalReport{Last: j.Last()}
 	}
 	rep.count(r)
 	if o.Bots != nil {
@@ -110,9 +96,6 @@ func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 	var all, watch sync.WaitGroup
 	if r.opt.Watch != nil {
 		watch.Go(func() { r.watch(watching) })
-	}
-	if sc.process != nil {
-		watch.Go(func() { r.sample(context.WithoutCancel(ctx), d, sc.process, watching) })
 	}
 	for n := 1; n <= r.opt.Shoppers; n++ {
 		s, at := r.next(n)
@@ -169,22 +152,4 @@ func (r *run) progress() Progress {
 	p := r.tally.progress(r.opt.Shoppers)
 	p.Until = r.gun.Add(r.opt.For)
 	return p
-}
-
-// sample collects the order counts of a `seckill run` until over is closed. What shoppers see lags behind these counts
-// by up to a poll interval.
-func (r *run) sample(ctx context.Context, d *operatorClient, before *record.Usage, over <-chan struct{}) {
-	tick := time.NewTicker(sampleEvery)
-	defer tick.Stop()
-	for {
-		if p := d.process(ctx); p != nil {
-			since := func(e seckill.Event) int { return p.Events[e] - before.Events[e] }
-			r.samples = append(r.samples, sample{time.Now(), since(seckill.EventPlaced), since(seckill.EventPaid)})
-		}
-		select {
-		case <-over:
-			return
-		case <-tick.C:
-		}
-	}
 }

@@ -1,67 +1,32 @@
 package crowd
 
 import (
-	"bytes"
 	"encoding/json"
 	"html"
 	"net/url"
 	"regexp"
-	"strconv"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
-// field returns the value of a name in a flat JSON object: a string's text, or a number's digits. A crowd parses tens
-// of thousands of answers a second, so field scans for the quoted name instead of decoding the object. That is safe in
-// valid JSON: quotes inside strings are escaped, and a string that equals the name has no colon after it.
-func field(body []byte, quoted string) string {
-	for {
-		i := bytes.Index(body, []byte(quoted))
-		if i < 0 {
-			return ""
-		}
-		body = bytes.TrimLeft(body[i+len(quoted):], " \t\r\n")
-		if len(body) == 0 || body[0] != ':' {
-			continue
-		}
-		return value(bytes.TrimLeft(body[1:], " \t\r\n"))
-	}
+// said is what a crowd reads in answers and messages.
+type said struct {
+	Order    string        `json:"order_id"`
+	State    seckill.State `json:"state"`
+	Reason   string        `json:"reason"`
+	Pay      string        `json:"alipay_order"`
+	Code     string        `json:"code"` // of a problem document
+	Retry    int64         `json:"retry_after_ms"`
+	Push     offer         `json:"push"`
+	Now      int64         `json:"now_ms"`
+	Ticket   string        `json:"ticket"`
+	Sequence int           `json:"sequence"`
 }
 
-func value(b []byte) string {
-	if len(b) == 0 {
-		return ""
-	}
-	if b[0] != '"' {
-		end := bytes.IndexAny(b, ",}] \t\r\n")
-		if end < 0 {
-			end = len(b)
-		}
-		return string(b[:end])
-	}
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			if bytes.IndexByte(b[:i], '\\') < 0 {
-				return string(b[1:i])
-			}
-			var s string
-			if json.Unmarshal(b[:i+1], &s) != nil {
-				return ""
-			}
-			return s
-		}
-	}
-	return ""
-}
-
-// number returns a field's integer, or 0 when it has none.
-func number(body []byte, quoted string) int64 {
-	n, err := strconv.ParseInt(field(body, quoted), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
+// parse reads a body. One that is not JSON says nothing.
+func parse(body []byte) (s said) {
+	_ = json.Unmarshal(body, &s)
+	return s
 }
 
 // form is the form of a cashier's page.

@@ -3,9 +3,6 @@ package crowd
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -29,13 +26,10 @@ type Idle struct {
 	AdvancedSeconds int64 `json:"advanced_seconds"` // by which the clock of a `seckill run` was moved
 }
 
-// waitIdleLocal lets late payers pay, and moves the clock of a `seckill run` until no order is open, no refund is due,
-// and ledger and gateway agree about all money. It first waits for queued messages, because orders that are placed too
-// late are rejected. The gateway's faults end with the last open order.
+// waitIdleLocal moves the clock of a `seckill run` until no order is open, no refund is due, and ledger and gateway
+// agree about all money. It first waits for queued messages, because orders that are placed too late are rejected.
 func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
 	began, out := time.Now(), Idle{Known: true}
-	r.waitDecided(ctx, d, began.Add(restWait))
-	out.AdvancedSeconds = int64(r.payLate(ctx, d) / time.Second)
 	for move := firstMove; ; move = min(2*move, longestMove) {
 		st := r.waitDecided(ctx, d, began.Add(restWait))
 		if st == nil {
@@ -57,13 +51,7 @@ func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
 
 // idle reports whether nothing is left to wait for. It reads the money only when no order is open and no refund due.
 func (r *run) idle(ctx context.Context, d *operatorClient, s *Idle) bool {
-	if s.Open > 0 {
-		return false
-	}
-	if err := r.faults.end(ctx); err != nil {
-		return false // the next round tries again
-	}
-	if s.RefundsDue > 0 {
+	if s.Open+s.RefundsDue > 0 {
 		return false
 	}
 	r.money = d.money(ctx, r.item.ID)
@@ -110,67 +98,4 @@ func (s *localState) outstanding(unheard int) string {
 func openText(queued, unpaid, closing int) string {
 	return fmt.Sprintf("%d orders open (%d to be placed, %d awaiting payment, %d closing)", queued+unpaid+closing,
 		queued, unpaid, closing)
-}
-
-// each calls do for every element, several at a time, and waits for all.
-func each[T any](all []T, do func(T)) {
-	var calls sync.WaitGroup
-	slots := make(chan struct{}, askers)
-	for _, x := range all {
-		slots <- struct{}{}
-		calls.Go(func() {
-			defer func() { <-slots }()
-			do(x)
-		})
-	}
-	calls.Wait()
-}
-
-// payLate moves the clock of a `seckill run` past the hold and lets the late payers press "pay": a third while the shop
-// still accepts payments that began in time, a third while it closes the orders, the rest afterwards. It returns by how
-// much it moved the clock.
-func (r *run) payLate(ctx context.Context, d *operatorClient) (moved time.Duration) {
-	st := d.state(ctx)
-	if len(r.late) == 0 || st == nil {
-		return 0
-	}
-	// longest hold first
-	slices.SortFunc(r.late, func(a, b opened) int { return b.payBy.Compare(a.payBy) })
-	r.opt.note("%d shoppers pay late: moving the run's clock past their holds", len(r.late))
-	move := func(by time.Duration) {
-		by = max(by, time.Second).Truncate(time.Second) + time.Second
-		if d.advance(ctx, by) == nil {
-			moved += by
-		}
-	}
-	if by := r.late[0].payBy.Sub(st.Now); by > 0 {
-		move(by)
-	}
-	third := (len(r.late) + 2) / 3
-	r.pressLate(ctx, r.late[:third])
-	var closing sync.WaitGroup
-	closing.Go(func() { move(seckill.Grace) })
-	r.pressLate(ctx, r.late[third:min(2*third, len(r.late))])
-	closing.Wait()
-	r.await(ctx, d, time.Now().Add(restWait), func(st *localState) bool { return st.openOrders() == 0 })
-	r.pressLate(ctx, r.late[min(2*third, len(r.late)):])
-	return moved
-}
-
-// pressLate sends the forms of open cashier pages.
-func (r *run) pressLate(ctx context.Context, pages []opened) {
-	each(pages, func(p opened) {
-		s := r.shopper(p.shopper)
-		a := s.insist(ctx, func(moment time.Time) answer { return s.pressPay(ctx, p.form, p.order, moment) })
-		s.tally.change(func(t *tally) {
-			switch {
-			case a.status == http.StatusOK:
-				t.odd.LateTaken++
-			case a.err != nil || a.later():
-				t.odd.LateFailed++
-			default:
-				t.odd.LateRefused++
-			}
-		})
-	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"strconv"
 	"time"
 
 	"github.com/gobwas/ws"
@@ -30,11 +29,10 @@ const (
 
 // offer is where a shopper hears of an order, as buy's answer says; the zero value: nowhere.
 type offer struct {
-	url, pass string
-	catchesUp bool
+	URL       string `json:"url"`
+	Pass      string `json:"pass"`
+	CatchesUp bool   `json:"catches_up"`
 }
-
-var catchesUp = []byte(`"catches_up":true`)
 
 // listener is the connection over which a shopper hears what happens to an order. A nil one hears nothing.
 type listener struct {
@@ -56,21 +54,17 @@ func (l *listener) hear(in io.Reader, t *tally, answered time.Time) {
 		if err != nil {
 			return
 		}
-		state := seckill.State(field(text, `"state"`))
-		if field(text, `"order_id"`) != l.order {
+		m := parse(text)
+		if m.Order != l.order || m.Sequence <= newest {
 			continue
 		}
-		sequence, _ := strconv.Atoi(field(text, `"sequence"`))
-		if sequence <= newest {
-			continue
-		}
-		newest = sequence
-		if state == seckill.PendingPayment || state == seckill.Rejected {
+		newest = m.Sequence
+		if m.State == seckill.PendingPayment || m.State == seckill.Rejected {
 			took := time.Since(answered)
 			t.change(func(t *tally) { t.push.Outcomes++; t.push.after.add(took) })
 		}
 		select {
-		case l.news <- state:
+		case l.news <- m.State:
 		default: // the shopper has not looked at the others
 		}
 	}

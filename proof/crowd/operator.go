@@ -137,8 +137,13 @@ func (d *operatorClient) look(ctx context.Context, o *Options) (sc scene, err er
 	if !seckill.ValidItemID(sc.item.ID) {
 		return sc, fmt.Errorf("cannot read the item's page: id %q", sc.item.ID)
 	}
-	if o.Count > sc.item.Limit {
+	switch {
+	case o.Count > sc.item.Limit:
 		return sc, UsageError{fmt.Errorf("--count %d: the limit of item %s is %d", o.Count, sc.item.ID, sc.item.Limit)}
+	case o.Bots == nil && sc.item.Checks != seckill.ChecksOff:
+		return sc, UsageError{fmt.Errorf("item %s has %s checks, and this crowd gets no tickets: every purchase would "+
+			"be refused; name an item without checks, or send people and scripts who pass checks with --bots",
+			sc.item.ID, sc.item.Checks)}
 	}
 	sc.state, sc.process = d.state(ctx), d.process(ctx)
 	return sc, nil

@@ -80,8 +80,7 @@ func (o *Options) Validate() error {
 	}
 	for _, err := range []error{
 		share("pay", o.Pay), share("cancel", o.Cancel), share("abandon", o.Abandon), share("repeat", o.Repeat),
-		share("key", o.Key), share("late", o.Late), share("twice", o.Twice), share("two-trades", o.TwoTrades),
-		share("lost-notifications", o.LostNotifications), share("unknown", o.Unknown),
+		share("key", o.Key),
 		between("ramp", o.Ramp, 0, 24*time.Hour), between("lead", o.Lead, 0, time.Hour),
 		between("think", o.Think, 0, time.Hour), between("timeout", o.Timeout, time.Millisecond, MaxTimeout),
 		between("patience", o.Patience, 0, 24*time.Hour), between("for", o.For, time.Second, 48*time.Hour),
@@ -105,10 +104,6 @@ func (o *Options) Validate() error {
 		return fmt.Errorf(
 			"--pay %v, --cancel %v and --abandon %v are %.4g together: want at most 1, because each "+
 				"order has one outcome", o.Pay, o.Cancel, o.Abandon, o.Pay+o.Cancel+o.Abandon)
-	case o.Late+o.Twice+o.TwoTrades > 1+1e-9:
-		return fmt.Errorf(
-			"--late %v, --twice %v and --two-trades %v are %.4g together: want at most 1, because "+
-				"each shopper pays in one way", o.Late, o.Twice, o.TwoTrades, o.Late+o.Twice+o.TwoTrades)
 	case o.Pages && o.Lead == 0:
 		return errors.New("--pages: pages open during --lead, which is 0")
 	case o.For < o.Ramp:

@@ -28,17 +28,15 @@ type Report struct {
 	Push     Push     `json:"push"`
 	Rates    Rates    `json:"rates"`
 	Orders   Orders   `json:"orders"`
-	Odd      Odd      `json:"odd_payments"`
 	Units    Units    `json:"units"`
 	Money    Money    `json:"money"`
 	Idle     Idle     `json:"idle"`
 
-	Server  Server         `json:"server"`
-	Client  Usage          `json:"client"`
-	Machine Machine        `json:"machine"`
-	Flood   *Flood         `json:"flood,omitempty"`
-	Journal *JournalReport `json:"journal,omitempty"`
-	Pay     string         `json:"cashier,omitempty"` // its address; "": none
+	Server  Server  `json:"server"`
+	Client  Usage   `json:"client"`
+	Machine Machine `json:"machine"`
+	Flood   *Flood  `json:"flood,omitempty"`
+	Pay     string  `json:"cashier,omitempty"` // its address; "": none
 
 	Fairness *Fairness `json:"fairness,omitempty"` // of a crowd with scripts
 
@@ -71,8 +69,6 @@ type Rates struct {
 	Accepted    float64 `json:"accepted_per_second"`
 	Placed      float64 `json:"placed_per_second"`
 	Paid        float64 `json:"paid_per_second"`
-	RunPlaced   float64 `json:"run_placed_per_second"` // from counts of a `seckill run`, sampled every 100 ms
-	RunPaid     float64 `json:"run_paid_per_second"`
 	// Answered is from the opening to the last answer to a first press, AnsweredAfter from the first sold_out answer.
 	Answered      float64 `json:"answered_per_second"`
 	AnsweredAfter float64 `json:"answered_after_sell_out_per_second"`
@@ -109,11 +105,6 @@ type Server struct {
 	Goroutines int    `json:"goroutines"`
 	Version    string `json:"version"`
 	Go         string `json:"go_version"`
-}
-
-// JournalReport identifies the journal.
-type JournalReport struct {
-	Last string `json:"last_hash"`
 }
 
 func newReport(o *Options, sc *scene) *Report {
@@ -190,17 +181,12 @@ func (r *Report) count(run *run) {
 	r.Bothered = Outcome{"unavailable_then_answered", "", t.bothers.latency()}
 	r.Refused = t.afterSoldOut.latency()
 	r.countRequests(t)
-	r.Orders, r.Odd = t.orders, t.odd
+	r.Orders = t.orders
 	o := &r.Orders
 	o.Placed = int(r.Count(string(placed)))
-	o.SentHome = o.Placed - o.Paid - o.Unseen - o.Late - o.TooLate - o.Unpaid - o.Cancelled - o.Uncancelled -
+	o.SentHome = o.Placed - o.Paid - o.TooLate - o.Unpaid - o.Cancelled - o.Uncancelled -
 		o.Abandoned - o.Looked
-	if run.faults != nil {
-		r.Odd.Landed, r.Odd.TakenIn = run.faults.landed, run.faults.taken
-	}
 	r.countRates(t)
-	r.Rates.RunPlaced = sampled(run.samples, r.Rates.FirstOrders, func(s sample) int { return s.placed })
-	r.Rates.RunPaid = sampled(run.samples, r.Orders.Paid, func(s sample) int { return s.paid })
 }
 
 func (r *Report) countRequests(t *tally) {
@@ -276,24 +262,4 @@ func (r *Report) Count(name string) (n int64) {
 		}
 	}
 	return n
-}
-
-// sampled returns the rate per second between the last sample that counts 0 and the first that counts n, or the maximum
-// if that is less.
-func sampled(samples []sample, n int, count func(sample) int) float64 {
-	if len(samples) == 0 || n == 0 {
-		return 0
-	}
-	n = min(n, count(samples[len(samples)-1]))
-	var from time.Time
-	for _, s := range samples {
-		c := count(s)
-		if c == 0 || from.IsZero() {
-			from = s.at
-		}
-		if d := s.at.Sub(from).Seconds(); c > 0 && c >= n && d > 0 {
-			return float64(c) / d
-		}
-	}
-	return 0
 }

@@ -15,7 +15,7 @@ const (
 	breath     = 300 * time.Millisecond // between the preparations and the first shopper
 )
 
-// run is the state of a crowd. The mutex guards watched, open and late.
+// run is the state of a crowd. The mutex guards watched and open.
 type run struct {
 	opt     *Options
 	base    string
@@ -34,30 +34,12 @@ type run struct {
 	watched int    // shoppers who keep the crowd running
 	last    func() // called when watched reaches 0
 	open    int    // orders that were open when their shoppers left
-	late    []opened
 
-	faults *faults // nil: none were set
-	money  Money   // read when no order was open
+	money Money // read when no order was open
 
 	// of a crowd with scripts
 	prepared []*shopper    // by number
 	asking   chan struct{} // one element per request about checks
-
-	samples []sample // from a `seckill run`
-}
-
-// opened is a cashier's page that a shopper has left open to pay late.
-type opened struct {
-	shopper int
-	order   string
-	form    *form
-	payBy   time.Time
-}
-
-// sample is what a `seckill run` has counted at a moment.
-type sample struct {
-	at           time.Time
-	placed, paid int
 }
 
 // tokens returns Authorization headers for n users, valid for the whole run by the server's clock.

@@ -61,7 +61,7 @@ func TestAWholeSale(t *testing.T) {
 		t.Errorf("%+v", rep.Requests)
 	}
 	if !rep.Server.Known || rep.Server.PeakRSS == 0 || rep.Rates.FirstOrders != units || rep.Rates.Placed <= 0 ||
-		rep.Rates.RunPlaced <= 0 || rep.Rates.SellOutSeconds <= 0 {
+		rep.Rates.SellOutSeconds <= 0 {
 		t.Errorf("%+v, %+v", rep.Server, rep.Rates)
 	}
 	if !rep.Idle.Known || rep.Idle.Open != 0 || rep.Idle.AdvancedSeconds == 0 {
@@ -133,9 +133,8 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 		}
 		return nil
 	})
-	if err != nil || sum.End == nil || sum.End.Interrupted || sum.Last != rep.Journal.Last ||
-		sum.Requests != sum.Answers {
-		t.Errorf("journal %+v, %v; report %+v", sum, err, rep.Journal)
+	if err != nil || sum.End == nil || sum.End.Interrupted || sum.Requests != sum.Answers {
+		t.Errorf("journal %+v, %v", sum, err)
 	}
 	if sum.Start.Item != local.DemoLive || sum.Start.Shoppers != 300 || sum.Start.LastUser-sum.Start.FirstUser != 299 {
 		t.Errorf("start %+v", sum.Start)
@@ -171,9 +170,9 @@ func shows(t *testing.T, rep *crowd.Report) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ",
-		"placed orders per second", "by the run's own count", "money", "kept", "open orders",
+		"placed orders per second", "money", "kept", "open orders",
 		"0, and 0 refunds due, after the run's clock was moved by", "they balance to the fen",
-		"closed loop of 8 clients", "journal", rep.Journal.Last} {
+		"closed loop of 8 clients"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}
@@ -247,11 +246,6 @@ func TestBadOptionsAreOneLine(t *testing.T) {
 		{"--pay 0.7, --cancel 0.2 and --abandon 0.2 are 1.1 together", func(o *crowd.Options) {
 			o.Pay, o.Cancel, o.Abandon = 0.7, 0.2, 0.2
 		}},
-		{"--late 1.5: want a share", func(o *crowd.Options) { o.Late = 1.5 }},
-		{"--late 0.5, --twice 0.5 and --two-trades 0.1 are 1.1 together", func(o *crowd.Options) {
-			o.Late, o.Twice, o.TwoTrades = 0.5, 0.5, 0.1
-		}},
-		{"--lost-notifications -1: want a share", func(o *crowd.Options) { o.LostNotifications = -1 }},
 		{"--key -0.1: want a share", func(o *crowd.Options) { o.Key = -0.1 }},
 		{"--repeat 70: want a share", func(o *crowd.Options) { o.Repeat = 70 }},
 		{"--count 51", func(o *crowd.Options) { o.Count = 51 }},

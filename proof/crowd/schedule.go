@@ -17,16 +17,6 @@ const (
 	abandons // closes the page
 )
 
-// manner is how a shopper pays.
-type manner uint8
-
-const (
-	once  manner = iota
-	late         // opens the cashier in time and pays after the hold
-	twice        // presses "pay" twice
-	both         // pays at two cashiers of the order
-)
-
 // visit is one shopper's schedule. Times are relative to the opening.
 type visit struct {
 	opens  time.Duration // when the page opens; negative
@@ -34,7 +24,6 @@ type visit struct {
 	second time.Duration // from the first press to the second; 0: presses once
 	keyed  bool
 	fate   fate
-	manner manner
 	random *rand.Rand // for later choices, which depend on answers
 
 	// of a crowd with scripts
@@ -68,17 +57,6 @@ func visitOf(o *Options, n int) visit {
 	}
 	if o.Bots != nil {
 		o.Bots.cast(&v)
-	}
-	if o.Late+o.Twice+o.TwoTrades == 0 {
-		return v // draws nothing more, so old seeds keep their later choices
-	}
-	switch x := r.Float64(); {
-	case x < o.Late:
-		v.manner = late
-	case x < o.Late+o.Twice:
-		v.manner = twice
-	case x < o.Late+o.Twice+o.TwoTrades:
-		v.manner = both
 	}
 	return v
 }

@@ -1,12 +1,9 @@
 package crowd
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/your-org/seckill/proof/record"
 )
@@ -78,70 +75,6 @@ func TestShoppersComeOverTheWholeRampAndDoTheirShares(t *testing.T) {
 		{"abandon", fates[abandons], 0.1}, {"look", fates[looks], 0.15}} {
 		if got := float64(x.n) / float64(schedule.Shoppers); math.Abs(got-x.share) > 0.02 {
 			t.Errorf("%s: %v of the shoppers, want %v", x.what, got, x.share)
-		}
-	}
-}
-
-// TestFieldReadsWhatJSONSays: the scanner agrees with encoding/json for any text and spacing.
-func TestFieldReadsWhatJSONSays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`code`, `"code":"x"`, `\"code\":`, `,"n":7`,
-			"抢完了", `\`, ""}))
-		doc := map[string]any{"code": text.Draw(t, "code"), "detail": text.Draw(t, "detail"),
-			"n": rapid.Int64().Draw(t, "n"), "zz": text.Draw(t, "zz")}
-		body, err := json.Marshal(doc)
-		if err == nil && rapid.Bool().Draw(t, "spaced") {
-			body, err = json.MarshalIndent(doc, "", "\t")
-		}
-		var want struct {
-			Code, Detail, ZZ string
-			N                int64
-		}
-		if err == nil {
-			err = json.Unmarshal(body, &want)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := field(body, `"code"`); got != want.Code {
-			t.Fatalf("code %q, want %q in %s", got, want.Code, body)
-		}
-		if got := field(body, `"detail"`); got != want.Detail {
-			t.Fatalf("detail %q, want %q in %s", got, want.Detail, body)
-		}
-		if got := number(body, `"n"`); got != want.N {
-			t.Fatalf("n %d, want %d in %s", got, want.N, body)
-		}
-		if got := field(body, `"none"`); got != "" {
-			t.Fatalf("none %q in %s", got, body)
-		}
-	})
-}
-
-func TestFieldSurvivesWhatIsNoJSON(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		field([]byte(rapid.StringMatching(`[{}",:\\a ]*`).Draw(t, "body")), `"a"`)
-	})
-}
-
-func TestSampledRates(t *testing.T) {
-	at := func(ms, placed int) sample { return sample{at: time.UnixMilli(int64(ms)), placed: placed} }
-	for _, tt := range []struct {
-		behaviour string
-		samples   []sample
-		n         int
-		want      float64
-	}{
-		{"from the last zero to the first with enough", []sample{at(0, 0), at(100, 0), at(200, 150),
-			at(300, 200), at(900, 900)}, 200, 1000},
-		{"too few: to the first maximum", []sample{at(0, 0), at(100, 50), at(200, 80), at(300, 80)}, 1000,
-			400},
-		{"none", []sample{at(0, 0), at(100, 0)}, 1000, 0},
-		{"no samples", nil, 1000, 0},
-		{"nothing wanted", []sample{at(0, 0), at(100, 50)}, 0, 0},
-	} {
-		if got := sampled(tt.samples, tt.n, func(s sample) int { return s.placed }); math.Abs(got-tt.want) > 1e-9 {
-			t.Errorf("%s: %v, want %v", tt.behaviour, got, tt.want)
 		}
 	}
 }

@@ -61,8 +61,8 @@ func (s *shopper) shop(ctx context.Context) {
 		return
 	}
 	s.tally.change(func(t *tally) { t.push.Followed++; t.push.Polls += s.polls })
-	if a.state == seckill.Rejected {
-		s.end(result{outcome: rejected, cause: a.reason, at: r.at})
+	if a.State == seckill.Rejected {
+		s.end(result{outcome: rejected, cause: a.Reason, at: r.at})
 		return
 	}
 	now := time.Now()
@@ -83,13 +83,13 @@ func (s *shopper) decide(ctx context.Context, a answer) {
 		s.ear = nil
 		paid := s.thinks(ctx) && s.payFor(ctx, a)
 		decided()
-		if paid && s.seesPaid(ctx, a.order) {
+		if paid && s.seesPaid(ctx, a.Order) {
 			return
 		}
 	case cancels:
 		decided := s.tally.waiting(func(w *Waits) *int { return &w.Decide })
 		if s.thinks(ctx) {
-			s.cancel(ctx, a.order)
+			s.cancel(ctx, a.Order)
 		}
 		decided()
 	case abandons:
@@ -100,7 +100,7 @@ func (s *shopper) decide(ctx context.Context, a answer) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		defer context.AfterFunc(s.over, stop)()
-		_, err := s.follow(ctx, a.order, a.state, atRest)
+		_, err := s.follow(ctx, a.Order, a.State, atRest)
 		s.busy(+1)
 		if err == nil {
 			return
@@ -139,7 +139,7 @@ func (s *shopper) buyTwice(ctx context.Context) result {
 		a := <-again
 		s.tally.change(func(t *tally) { t.repeats[a.word()]++ })
 		if r.outcome != "" && a.status == http.StatusOK {
-			r = result{order: a.order, at: a.at, push: a.push}
+			r = result{order: a.Order, at: a.at, push: a.Push}
 		}
 	}
 	return r
@@ -160,7 +160,7 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 		var wait time.Duration
 		switch {
 		case a.status == http.StatusOK:
-			return result{order: a.order, at: a.at, push: a.push}
+			return result{order: a.Order, at: a.at, push: a.Push}
 		case a.status == http.StatusTooEarly:
 			wait = max(a.retry, s.retryWait(attempt, 0))
 		case a.later():
@@ -169,10 +169,10 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 				return result{outcome: failed, cause: a.word(), at: a.at}
 			}
 			wait = s.retryWait(attempt, a.retry)
-		case seckill.Code(a.code) == seckill.CodeSoldOut:
+		case seckill.Code(a.Code) == seckill.CodeSoldOut:
 			return result{outcome: soldOut, at: a.at}
-		case seckill.Code(a.code) == seckill.CodeLimitReached && a.order != "" && (attempt > 0 || s.second > 0):
-			return result{order: a.order, at: a.at} // the order of the shopper's other press
+		case seckill.Code(a.Code) == seckill.CodeLimitReached && a.Order != "" && (attempt > 0 || s.second > 0):
+			return result{order: a.Order, at: a.at} // the order of the shopper's other press
 		default:
 			return result{outcome: refused, cause: a.word(), at: a.at}
 		}
@@ -191,18 +191,18 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 
 // listen connects as the page does. It returns nil, and the shopper polls, when there is no connection to be had.
 func (s *shopper) listen(ctx context.Context, r *result) *listener {
-	if r.push.url == "" || s.opt.NoPush {
+	if r.push.URL == "" || s.opt.NoPush {
 		return nil
 	}
 	dialer := ws.Dialer{Timeout: s.opt.Timeout, TLSConfig: s.opt.TLS, ReadBufferSize: hearBuffer,
-		WriteBufferSize: hearBuffer, Protocols: []string{seckill.PushProtocol, r.push.pass}}
-	conn, early, _, err := dialer.Dial(ctx, r.push.url)
+		WriteBufferSize: hearBuffer, Protocols: []string{seckill.PushProtocol, r.push.Pass}}
+	conn, early, _, err := dialer.Dial(ctx, r.push.URL)
 	if err != nil {
 		s.tally.change(func(t *tally) { t.push.Refused++ })
 		return nil
 	}
 	s.tally.change(func(t *tally) { t.push.Connected++ })
-	l := &listener{conn: conn, order: r.order, catchesUp: r.push.catchesUp,
+	l := &listener{conn: conn, order: r.order, catchesUp: r.push.CatchesUp,
 		news: make(chan seckill.State, maxHeard), gone: make(chan struct{})}
 	if early == nil {
 		early = bufio.NewReaderSize(conn, hearBuffer)

@@ -49,7 +49,7 @@ func (s *shopper) askTime(ctx context.Context) {
 	sent := time.Now()
 	a := s.client.do(ctx, &ask{act: record.ActTime, moment: s.opensAt(s.offset).Add(s.opens), method: http.MethodGet,
 		url: s.base + "/seckill/time", entry: s.about("")})
-	if ms := number(a.body, `"now_ms"`); a.status == http.StatusOK && ms > 0 {
+	if ms := parse(a.body).Now; a.status == http.StatusOK && ms > 0 {
 		s.offset = time.UnixMilli(ms).Sub(sent.Add(a.at.Sub(sent) / 2)) // assumes equal times both ways
 	}
 }
@@ -114,7 +114,7 @@ func (s *shopper) follow(ctx context.Context, order string, known seckill.State,
 	answer, error) {
 	moment, last, same, troubles := time.Now(), seckill.State(""), 0, 0
 	for {
-		a := answer{status: http.StatusOK, at: moment, order: order, state: known, heard: true}
+		a := answer{status: http.StatusOK, at: moment, said: said{Order: order, State: known}, heard: true}
 		if known != seckill.PendingPayment {
 			a = s.look(ctx, order, moment)
 		}
@@ -123,15 +123,15 @@ func (s *shopper) follow(ctx context.Context, order string, known seckill.State,
 		case errors.Is(a.err, errLeft):
 			return a, a.err
 		case a.status == http.StatusOK:
-			if done(a.state) {
+			if done(a.State) {
 				return a, nil
 			}
 			troubles = 0
 			same++
-			if a.state != last {
+			if a.State != last {
 				same = 0
 			}
-			last, wait = a.state, pollWait(a.state, same, a.retry)
+			last, wait = a.State, pollWait(a.State, same, a.retry)
 		case a.later():
 			wait = s.retryWait(troubles, a.retry)
 			troubles++
@@ -152,7 +152,7 @@ func (s *shopper) look(ctx context.Context, order string, moment time.Time) answ
 	s.polls++
 	a := s.client.do(ctx, &ask{act: record.ActOrder, moment: moment, method: http.MethodGet,
 		url: s.base + "/seckill/order/" + s.item.ID, token: s.token, entry: known})
-	if a.status != http.StatusOK || order == "" || a.order == "" || a.order == order {
+	if a.status != http.StatusOK || order == "" || a.Order == "" || a.Order == order {
 		return a
 	}
 	known.Order = order
@@ -163,18 +163,17 @@ func (s *shopper) look(ctx context.Context, order string, moment time.Time) answ
 		State  seckill.State `json:"state"`
 		Reason string        `json:"reason"`
 		Pay    string        `json:"alipay_order"`
-		PayBy  string        `json:"pay_by"`
 	}
 	switch b.status {
 	case http.StatusNotFound:
-		b.status, b.state = http.StatusOK, seckill.Queued // no row yet
+		b.status, b.State = http.StatusOK, seckill.Queued // no row yet
 	case http.StatusOK:
 		if err := json.Unmarshal(b.body, &whole); err != nil {
 			b.status, b.err = 0, err
 		}
-		b.state, b.reason, b.pay, b.payBy = whole.State, whole.Reason, whole.Pay, whole.PayBy
+		b.State, b.Reason, b.Pay = whole.State, whole.Reason, whole.Pay
 	}
-	b.order = order
+	b.Order = order
 	return b
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
-	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -39,7 +38,6 @@ type tally struct {
 	acceptedAt, placedAt, paidAt []time.Time // one per order
 
 	orders  Orders
-	odd     Odd
 	repeats map[string]int // answers to second presses
 
 	waits Waits
@@ -112,7 +110,7 @@ func (t *tally) answered(act string, a *answer, took time.Duration) {
 		c.Kept++
 	}
 	c.took.add(took)
-	if act != record.ActBuy || seckill.Code(a.code) != seckill.CodeSoldOut {
+	if act != record.ActBuy || seckill.Code(a.Code) != seckill.CodeSoldOut {
 		return
 	}
 	switch asked := a.at.Add(-took); {
@@ -216,20 +214,6 @@ func (t *tally) sortedEndings() []ending {
 	})
 }
 
-// Odd counts payments out of the ordinary, and the gateway's faults meanwhile.
-type Odd struct {
-	Late        int                       `json:"late"` // opened the cashier in time and pressed "pay" after the hold
-	LateTaken   int                       `json:"late_taken"`
-	LateRefused int                       `json:"late_refused"`
-	LateFailed  int                       `json:"late_failed"` // no answer, 429 or 5xx
-	Twice       int                       `json:"twice"`       // pressed "pay" twice
-	ToldPaid    int                       `json:"told_paid"`   // of these, those whose second answer was "paid"
-	BothPaid    int                       `json:"two_trades"`  // paid at two cashiers of the order
-	Landed      map[fakegateway.Fault]int `json:"faults,omitempty"`
-	// TakenIn counts false notifications that the shop answered with "success". Each is a fault of the shop.
-	TakenIn map[fakegateway.Fault]int `json:"taken_in,omitempty"`
-}
-
 // Act counts the requests of one kind.
 type Act struct {
 	Name    string  `json:"name"`
@@ -246,8 +230,6 @@ type Act struct {
 type Orders struct {
 	Placed      int `json:"placed"`
 	Paid        int `json:"paid"`
-	Unseen      int `json:"paid_unseen"`     // the cashier took the money, but the shopper left before the shop said so
-	Late        int `json:"late"`            // opened the cashier, to pay after the hold
 	TooLate     int `json:"too_late_to_pay"` // the cashier, or the shop afterwards, said so
 	Unpaid      int `json:"payment_failed"`
 	Cancelled   int `json:"cancelled"`

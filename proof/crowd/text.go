@@ -99,17 +99,11 @@ func (r *Report) rates(p func(string, ...any)) {
 	}
 	p("placed orders per second\t%s\tover the first %d, as their shoppers saw them; the last after %s s",
 		orUnknown(t.Placed, "%.0f"), t.FirstOrders, orUnknown(t.LastFirstPlaced, "%.2f"))
-	if r.Server.Known {
-		p("  by the run's own count\t%s\tover as many orders", orUnknown(t.RunPlaced, "%.0f"))
-	}
 	p("accepted purchases per second\t%s\tover the first answers with status 200, up to the stock",
 		orUnknown(t.Accepted, "%.0f"))
 	p("paid orders per second\t%s\tfrom the first to the last that their shoppers saw paid, %d in all",
 		orUnknown(t.Paid, "%.0f"),
 		r.Orders.Paid)
-	if r.Server.Known {
-		p("  by the run's own count\t%s\tover as many orders", orUnknown(t.RunPaid, "%.0f"))
-	}
 	p("time to sell out\t%s\tfrom the opening to the first sold_out answer", orUnknown(t.SellOutSeconds, "%.2f s"))
 	p(
 		"requests answered per second\t%s\trefusals included, so not throughput; the last first press was answered "+
@@ -139,15 +133,14 @@ func counts[K ~string](m map[K]int) string {
 func (r *Report) things(p func(string, ...any)) {
 	o := &r.Orders
 	p(
-		"orders\t%d placed: %d paid, %d paid (unconfirmed), %d to pay late, %d cancelled, %d abandoned, %d left "+
+		"orders\t%d placed: %d paid, %d cancelled, %d abandoned, %d left "+
 			"unpaid, %d too late to pay, %d whose payment failed, %d whose cancellation failed, %d whose shopper was "+
 			"sent home",
-		o.Placed, o.Paid, o.Unseen, o.Late, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled,
+		o.Placed, o.Paid, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled,
 		o.SentHome)
 	if len(r.Requests.Repeats) > 0 {
 		p("second presses\t%s", counts(r.Requests.Repeats))
 	}
-	r.odd(p)
 	if r.Pay == "" {
 		p("\tthe sale names no cashier, so no order could be paid")
 	}
@@ -180,27 +173,6 @@ func (r *Report) things(p func(string, ...any)) {
 	}
 }
 
-// odd prints unusual payments and the gateway's faults.
-func (r *Report) odd(p func(string, ...any)) {
-	x, o := &r.Odd, &r.Options
-	if o.Late > 0 {
-		p("paid late\t%d: the cashier took the money of %d, refused %d, did not answer %d", x.Late, x.LateTaken,
-			x.LateRefused, x.LateFailed)
-	}
-	if o.Twice > 0 {
-		p("pressed \"pay\" twice\t%d: %d were told that the order is paid", x.Twice, x.ToldPaid)
-	}
-	if o.TwoTrades > 0 {
-		p("paid at two cashiers\t%d", x.BothPaid)
-	}
-	if len(x.Landed) > 0 {
-		p("faults of the gateway\t%s", counts(x.Landed))
-	}
-	if len(x.TakenIn) > 0 {
-		p("false notifications accepted\t%s: a fault of the shop", counts(x.TakenIn))
-	}
-}
-
 // Verdict reports whether ledger and gateway agree.
 func (m *Money) Verdict() string {
 	switch {
@@ -224,9 +196,6 @@ func (r *Report) machines(p func(string, ...any)) {
 	}
 	p("this tool\t%.2f s processor time, %s at most; version %s, %s; %d connections, seed %d", r.Client.CPUSeconds,
 		mib(r.Client.PeakRSS), r.Options.Version, m.Go, r.Options.Connections, r.Options.Seed)
-	if r.Journal != nil {
-		p("journal\tlast hash %s; keep it: it proves that the journal is unchanged", r.Journal.Last)
-	}
 }
 
 func mib(b int64) string { return fmt.Sprintf("%.0f MiB", float64(b)/(1<<20)) }

@@ -2,11 +2,8 @@
 // (rows, Redis entries, queue depths), and a journal, which has a crowd's requests and answers. It also has the
 // resource use that a running shop reports.
 //
-// Each line of a journal has the hash of the previous line. The reader names the first line that was changed, removed,
+// The lines of a journal are numbered, and the last one counts them. The reader names the first line that is removed,
 // added or moved. A journal has hashes of addresses, not addresses.
-//
-// The hash chain detects damage and careless edits. A forger can chain a rewritten journal anew: keep the last hash,
-// which the crowd's report shows, elsewhere.
 package record
 
 import (
@@ -60,7 +57,6 @@ type Entry struct {
 	Body    string `json:"body,omitempty"`   // hex SHA-256 of the answer's whole body
 	Start   *Start `json:"start,omitempty"`
 	End     *End   `json:"end,omitempty"`
-	Prev    string `json:"prev"` // hex SHA-256 of the previous line without its newline; "" in the first
 }
 
 // Start is what repeats the run.
@@ -89,17 +85,8 @@ type Shares struct {
 	Pay     float64 `json:"pay"`     // of orders: paid
 	Cancel  float64 `json:"cancel"`  // of orders: cancelled
 	Abandon float64 `json:"abandon"` // of orders: the page is closed; the remaining pages stay open and unpaid
-	// Late is the share of payers who open the cashier in time and pay after the hold. It needs a clock that can be
-	// moved.
-	Late  float64 `json:"late,omitempty"`
-	Twice float64 `json:"twice,omitempty"` // of payers: press "pay" twice
-	// TwoTrades is the share of payers who pay at two cashiers of their order. Like the next two, it needs a gateway
-	// whose faults can be set.
-	TwoTrades         float64 `json:"two_trades,omitempty"`
-	LostNotifications float64 `json:"lost_notifications,omitempty"` // of notifications: lost until no order is open
-	Unknown           float64 `json:"unknown,omitempty"`            // of calls to the gateway: meaningless answer until then
-	Repeat            float64 `json:"repeat"`                       // of shoppers: press twice
-	Key               float64 `json:"key"`                          // of shoppers: send an Idempotency-Key
+	Repeat  float64 `json:"repeat"`  // of shoppers: press twice
+	Key     float64 `json:"key"`     // of shoppers: send an Idempotency-Key
 }
 
 // End counts the lines before it. Writer sets the counts.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // sale collects an item's rows while an audit reads them.
@@ -79,7 +79,7 @@ func (s *sale) addItem(row ledger.Row) {
 	title, _ := row["title"].(string)
 	number := func(attr string) int64 { n, _ := row[attr].(int64); return n }
 	it := &s.item
-	it.Title, it.Price, it.Stock, it.Limit = strings.Clone(title), number("sk_price"), int(number("stock")),
+	it.Title, it.Price, it.Stock, it.Limit = title, number("sk_price"), int(number("stock")),
 		int(number("limit"))
 	it.Start, it.End = at(number("start")), at(number("end"))
 }
@@ -97,7 +97,7 @@ func (s *sale) addOrder(row ledger.Row) {
 		return
 	}
 	salt := s.key.Salt(id)
-	line := Order{Line: Line{Kind: kindOrder}, Order: strings.Clone(id), Buyer: Buyer(salt, o.User), Count: o.Count,
+	line := Order{Line: Line{Kind: kindOrder}, Order: id, Buyer: Buyer(salt, o.User), Count: o.Count,
 		Units: o.Units, Price: int64(o.Price), Amount: int64(o.Amount), State: o.State.Info().State,
 		Reason: o.Reason, Created: o.Created.UTC()}
 	for _, h := range o.History {
@@ -122,13 +122,13 @@ func (s *sale) addPayment(row ledger.Row) {
 		s.item.Unreadable++
 		return
 	}
-	m := Money{Trade: Trade(s.key.Salt(id), no), Amount: amount, State: stateOf(state), At: at(when)}
+	m := Money{Trade: Trade(s.key.Salt(id), no), Amount: amount, State: seckill.PaymentState(state), At: at(when)}
 	if back, ok := row["back"].(int64); ok {
 		t := at(back)
 		m.Back = &t
 	}
 	if !ours {
-		s.stray = append(s.stray, Payment{Line{Kind: kindPayment}, strings.Clone(id), m})
+		s.stray = append(s.stray, Payment{Line{Kind: kindPayment}, id, m})
 		return
 	}
 	o := &s.orders[i]

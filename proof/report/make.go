@@ -204,13 +204,3 @@ func marshal(v any) ([]byte, error) {
 	err := e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
-
-// stateOf returns the constant of a payment's state, so that a row's text is not kept.
-func stateOf(text string) seckill.PaymentState {
-	for _, s := range []seckill.PaymentState{seckill.Captured, seckill.RefundDue, seckill.RefundDone} {
-		if string(s) == text {
-			return s
-		}
-	}
-	return seckill.PaymentState(strings.Clone(text))
-}

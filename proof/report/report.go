@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Version is the format's. Version 1 had no Holding and Shipping, versions 1 and 2 no Refused.
+// Version is the format's.
 const Version = 3
 
 // Limits of a report.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -71,42 +70,6 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestFirstVersionIsStillVerified: testdata/v1.jsonl.gz was made by a program that knew only version 1.
-func TestFirstVersionIsStillVerified(t *testing.T) {
-	t.Parallel()
-	raw, err := os.ReadFile("testdata/v1.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := verified(t, string(raw), fixedKey(t).Verifier)
-	if !c.OK() || c.Orders != 12 || c.Items[0].Sums.Holding != nil || c.Items[0].Sums.Shipping != nil {
-		t.Errorf("%+v", c)
-	}
-	if tables := c.Items[0].Tables(); slices.ContainsFunc(tables, func(t report.Table) bool {
-		return strings.HasPrefix(t.Title, "Paid,")
-	}) {
-		t.Error("shows what version 1 does not say")
-	}
-}
-
-// TestSecondVersionIsStillVerified: testdata/v2.jsonl.gz was made by a program that did not know of refused requests.
-func TestSecondVersionIsStillVerified(t *testing.T) {
-	t.Parallel()
-	raw, err := os.ReadFile("testdata/v2.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := verified(t, string(raw), fixedKey(t).Verifier)
-	if !c.OK() || c.Orders != 12 || c.Items[0].Refused != nil || c.Items[0].Sums.Shipping == nil {
-		t.Errorf("%+v", c)
-	}
-	if slices.ContainsFunc(c.Items[0].Tables(), func(t report.Table) bool {
-		return strings.HasPrefix(t.Title, "Refused")
-	}) {
-		t.Error("shows what version 2 does not say")
-	}
-}
-
 // TestRefusedRequests: they are in the report with their source and time, of which the sale's end or its reading is the
 // last moment; a changed figure is found in its line, and one that was changed together with its hash by the signature.
 func TestRefusedRequests(t *testing.T) {
@@ -121,7 +84,7 @@ func TestRefusedRequests(t *testing.T) {
 	flipped := strings.Replace(text, `"sold_out":70000`, `"sold_out":10000`, 1)
 	c := verified(t, flipped, key.Verifier)
 	if c.OK() || c.Signed || len(c.Findings) == 0 || c.Findings[0].Line == 0 ||
-		!strings.Contains(c.Findings[0].What, `'1' was '7', in requests`) {
+		!strings.Contains(c.Findings[0].What, "was changed") {
 		t.Errorf("a flipped figure: %v", c.Findings)
 	}
 	for what, tt := range map[string]struct{ old, new, want string }{
@@ -129,7 +92,7 @@ func TestRefusedRequests(t *testing.T) {
 		"none":       {`"sold_out":70000`, `"sold_out":0`, "0 requests refused"},
 		"nobody's":   {`"source":"cloudwatch"`, `"source":""`, "counted by"},
 		"turned":     {`"until":"2026-11-11T02:10`, `"until":"2025-11-11T02:10`, "refused requests until"},
-		"of version": {`"version":3`, `"version":2`, "version 2 of the format has none"},
+		"of version": {`"version":3`, `"version":2`, "version 2 of the format, this program reads 3"},
 	} {
 		c := verified(t, rehashed(text, tt.old, tt.new), key.Verifier)
 		if c.OK() || c.Signed || !slices.ContainsFunc(c.Findings, func(f report.Finding) bool {
@@ -203,36 +166,22 @@ func TestRootIsRFC6962s(t *testing.T) {
 	}
 }
 
-// lineOf returns the line and the byte of a place, both from 1.
-func lineOf(text string, place int) (line int64, column int) {
-	before := text[:place]
-	return int64(strings.Count(before, "\n")) + 1, place - strings.LastIndexByte(before, '\n')
-}
-
-// TestEveryFlippedByteIsLocated changes one byte at random, a thousand times.
-func TestEveryFlippedByteIsLocated(t *testing.T) {
+// TestEveryFlippedByteIsFound changes one byte at random, a thousand times: its line is named.
+func TestEveryFlippedByteIsFound(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, "shop.example")
 	text := made(t, key, 30)
-	random, exact := rand.New(rand.NewPCG(1, 2)), 0
-	last := int64(strings.Count(text, "\n"))
+	random := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
 		place := random.IntN(len(text))
 		b := []byte(text)
 		b[place] ^= byte(1 + random.IntN(255))
-		line, column := lineOf(text, place)
+		line := int64(strings.Count(text[:place], "\n")) + 1
 		c := verified(t, string(b), key.Verifier)
-		found := slices.IndexFunc(c.Findings, func(f report.Finding) bool { return f.Line == line })
-		if c.OK() || found < 0 {
-			t.Fatalf("byte %d of line %d (%q to %q): %v", column, line, text[place], b[place], c.Findings)
-		}
-		if c.Findings[found].Byte == column {
-			exact++
-		} else if line != last && text[place] != '\n' && b[place] != '\n' {
-			t.Errorf("byte %d of line %d: %v", column, line, c.Findings)
+		if c.OK() || !slices.ContainsFunc(c.Findings, func(f report.Finding) bool { return f.Line == line }) {
+			t.Fatalf("line %d (%q to %q): %v", line, text[place], b[place], c.Findings)
 		}
 	}
-	t.Logf("%d of 1000 to the byte", exact)
 }
 
 func TestLinesOutOfPlace(t *testing.T) {

@@ -45,8 +45,7 @@ type Wait struct {
 	Orders  int `json:"orders"`
 }
 
-// Bounds of waits, in seconds: of Placing and Paying, of Holding, of Shipping. They are few, so that
-// a statement is shorter than maxSearched.
+// Bounds of waits, in seconds: of Placing and Paying, of Holding, of Shipping.
 var (
 	waits    = []int{1, 2, 5, 10, 30, 60, 300, 900}
 	holds    = []int{300, 900, 1800, hour}

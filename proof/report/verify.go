@@ -109,16 +109,14 @@ type checker struct {
 	computed tree  // of the lines as they are
 	stated   tree  // of the leaves that they state
 	damaged  int
-	searches int
 	note     string
 	noteAt   int64
 
-	head    bool
-	version int // of the format
-	item    *ItemState
-	adder   *adder
-	part    bool // something of this item is damaged, so its sums cannot be compared
-	items   []string
+	head  bool
+	item  *ItemState
+	adder *adder
+	part  bool // something of this item is damaged, so its sums cannot be compared
+	items []string
 }
 
 func (c *checker) find(f Finding) {
@@ -177,20 +175,15 @@ func (c *checker) line(line []byte, ended bool) error {
 
 // bad keeps a damaged line: the tree of what the lines state goes on with what it states.
 func (c *checker) bad(line []byte, ended bool, leaf tlog.Hash) {
-	f, stated := damage(line, c.searches < 20)
-	c.searches++
-	f.Line = c.read
+	what, stated := damage(line)
 	if !ended {
-		f = Finding{Line: c.read, Byte: len(line) + 1, What: "is cut off, or its end is damaged"}
+		what = "is cut off, or its end is damaged"
 	}
-	c.find(f)
+	c.tell("%s", what)
 	c.damaged++
 	c.part, c.next = true, -1
 	c.computed.add(leaf)
-	if stated == nil {
-		stated = &leaf
-	}
-	c.stated.add(*stated)
+	c.stated.add(stated)
 }
 
 // good takes an undamaged line.
@@ -294,12 +287,12 @@ func (c *checker) takeHead(content []byte) error {
 	switch {
 	case c.head:
 		return errors.New("it is there twice")
-	case h.Version < 1 || h.Version > Version:
-		return fmt.Errorf("version %d of the format, this program reads 1 to %d", h.Version, Version)
+	case h.Version != Version:
+		return fmt.Errorf("version %d of the format, this program reads %d", h.Version, Version)
 	case len(h.Items) > MaxItems:
 		return fmt.Errorf("%d items, want at most %d", len(h.Items), MaxItems)
 	}
-	c.head, c.version, c.items, c.out.Made = true, h.Version, h.Items, h.Made
+	c.head, c.items, c.out.Made = true, h.Items, h.Made
 	if !c.out.Known {
 		c.out.Verifier = h.Verifier
 	}
@@ -318,9 +311,6 @@ func (c *checker) takeItem(content []byte) error {
 	c.out.Items = append(c.out.Items, ItemState{Item: it, Final: !it.Read.Before(it.End)})
 	c.item = &c.out.Items[len(c.out.Items)-1]
 	c.adder, c.part = newAdder(it.Item, it.Stock), false
-	if c.version == 1 {
-		c.adder.Holding, c.adder.Shipping = nil, nil // what is added to them is dropped
-	}
 	return nil
 }
 
@@ -348,8 +338,6 @@ func (c *checker) takeRefused(content []byte) error {
 		return err
 	}
 	switch {
-	case c.version > 0 && c.version < 3:
-		return fmt.Errorf("version %d of the format has none", c.version)
 	case c.item.Refused != nil:
 		return errors.New("it is there twice")
 	case len(r.Requests) > maxReasons:

@@ -18,12 +18,9 @@ type Table struct {
 
 // Tables returns what a report says about an item, for people. Cells may hold foreign text.
 func (s *ItemState) Tables() []Table {
-	list := []Table{s.offer(), s.orders(), s.units(), s.money(), s.waits()}
-	if len(s.Sums.Holding) > 0 { // absent in version 1
-		list = append(list, long("Unpaid, until given back", s.Sums.Holding),
-			long("Paid, until shipped", s.Sums.Shipping))
-	}
-	if s.Refused != nil { // absent in versions 1 and 2
+	list := []Table{s.offer(), s.orders(), s.units(), s.money(), s.waits(),
+		long("Unpaid, until given back", s.Sums.Holding), long("Paid, until shipped", s.Sums.Shipping)}
+	if s.Refused != nil { // a damaged report may have none
 		list = append(list, s.refused())
 	}
 	return append(list, s.guarantees(), s.minutes())

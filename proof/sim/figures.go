@@ -75,7 +75,6 @@ func (s *Summary) Figures(day time.Time) string {
 		{"kinds of faults that fired", fmt.Sprintf("%d of %d", fired, len(Faults))},
 		{"port calls under faults", Thousands(s.Steps)},
 		{"port calls after the faults had stopped", Thousands(s.Calls)},
-		{"distinct states (± 2 %)", "about " + Thousands(s.States)},
 		{"units unsold with demand left", Thousands(s.Unsold) + " of " + Thousands(s.Units)},
 		{"answers to shoppers judged", Thousands(s.Checked)},
 		{"shoppers whose answers could not be judged", Thousands(s.Undecided)},

@@ -155,7 +155,6 @@ func (s *Sim) check() error {
 		s.wrote = s.Clock.Now()
 	}
 	err := s.Check()
-	s.States.add(s.fingerprint())
 	s.Out.look(s)
 	return err
 }

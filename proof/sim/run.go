@@ -28,7 +28,6 @@ type Summary struct {
 	Steps, Calls  int // port calls with faults, and without
 	Fired         [nFaults]int
 	Enabled       [nFaults]int // seeds that enabled a kind
-	States        int          // distinct ones, with an error of about 2 %
 	Units, Unsold int
 	// answers to shoppers that were checked; shoppers whose answers took too long to check
 	Checked, Undecided int
@@ -36,8 +35,6 @@ type Summary struct {
 	Violations         []Result        // lowest seeds first
 	Elapsed            time.Duration
 	Hash               uint64 // of all seeds' hashes, independent of their order
-
-	sketch sketch
 }
 
 // Play plays the seeds.
@@ -75,7 +72,6 @@ func (r Run) Play() *Summary {
 	}
 	wg.Wait()
 	slices.SortFunc(sum.Violations, func(a, b Result) int { return int(a.Seed) - int(b.Seed) })
-	sum.States = sum.sketch.count()
 	return sum
 }
 
@@ -94,9 +90,6 @@ func (s *Summary) add(r *Result) {
 		if r.Plan.Faults[f] {
 			s.Enabled[f]++
 		}
-	}
-	if r.sim != nil {
-		s.sketch.merge(&r.sim.States)
 	}
 	if r.Err != nil {
 		s.Violations = append(s.Violations, *r)
@@ -123,10 +116,8 @@ func (s *Summary) Table(w io.Writer) {
 	for f, k := range Faults {
 		fmt.Fprintf(w, "%-16s %9d %9d  %s\n", k.Name, s.Enabled[f], s.Fired[f], k.Means)
 	}
-	fmt.Fprintf(w,
-		"\nseeds %d, steps %d and %d when faults had stopped, distinct states about %d, %.0f seeds/s, hash %016x\n",
-		s.Seeds, s.Steps, s.Calls, s.States,
-		float64(s.Seeds)/s.Elapsed.Seconds(), s.Hash)
+	fmt.Fprintf(w, "\nseeds %d, steps %d and %d when faults had stopped, %.0f seeds/s, hash %016x\n", s.Seeds, s.Steps,
+		s.Calls, float64(s.Seeds)/s.Elapsed.Seconds(), s.Hash)
 	fmt.Fprintf(w, "answers to shoppers judged %d; shoppers whose answers could not be judged %d\n", s.Checked,
 		s.Undecided)
 	fmt.Fprintf(w, "undersell: %d of %d units unsold with demand left; violations: %d\n", s.Unsold, s.Units,

@@ -54,7 +54,6 @@ type Sim struct {
 	Checked, Undecided int // answers checked; shoppers whose answers took too long to check
 	Fired              [nFaults]int
 	Calls              map[string]int // number of calls by name
-	States             sketch
 	Out                outOfSale
 }
 
@@ -227,20 +226,6 @@ func (num *numbers) offers(s *Sim, item string, n int) bool {
 		return score != nil
 	}
 	return num.free[n] || n > num.highWater
-}
-
-// fingerprint identifies the world's state: orders by state and units, processes by kind and next call, and what is
-// on its way.
-func (s *Sim) fingerprint() uint64 {
-	h := uint64(len(s.late))<<8 + uint64(len(s.truth.returns))<<16 + uint64(len(s.notifications()))<<24 +
-		uint64(len(s.Provider.list))<<32
-	for _, o := range s.truth.orders {
-		h += mix(o.state, "", len(o.units))
-	}
-	for _, p := range s.processes {
-		h += mix(seckill.State(p.call), "", int(p.what))
-	}
-	return h
 }
 
 // routine returns an idle coroutine.

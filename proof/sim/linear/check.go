@@ -27,7 +27,7 @@ func Check(history []Op, opt Options) (Report, error) {
 		r.Operations += p.plan(&opt)
 		switch v, shows := decide(p.slots, p.steps, opt.Steps); v {
 		case no:
-			return r, p.contradiction(shows, opt.Steps)
+			return r, p.contradiction(shows)
 		case undecided:
 			r.Undecided++
 		}

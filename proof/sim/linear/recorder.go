@@ -26,6 +26,3 @@ func (r *Recorder) End(h Handle, at int64, o Outcome) {
 
 // Ops returns the history in the order of Begin. The recorder owns it.
 func (r *Recorder) Ops() []Op { return r.ops }
-
-// Reset empties the recorder for another history.
-func (r *Recorder) Reset() { r.ops = r.ops[:0] }

@@ -270,28 +270,8 @@ func (p *partition) factCancelled(*Options) *Contradiction {
 	return nil
 }
 
-// contradiction explains why no order of some of the partition's steps is allowed. It removes answers that are not
-// needed; a purchase whose answer is not needed becomes unanswered, because the request itself must stay. Both only
-// allow more, so the rest still contradicts itself.
-func (p *partition) contradiction(steps []step, limit int) *Contradiction {
-	steps = slices.Clone(steps)
-	contradicts := func(some []step) bool { v, _ := decide(p.slots, some, limit); return v == no }
-	for i := len(steps) - 1; i >= 0; i-- {
-		old := steps[i]
-		switch old.do {
-		case permit, credit, loss:
-			continue
-		case acceptKey, acceptNew:
-			steps[i].do, steps[i].back = permit, old.call
-			if !contradicts(slices.Clone(steps)) {
-				steps[i] = old
-			}
-		default:
-			if rest := slices.Delete(slices.Clone(steps), i, i+1); contradicts(slices.Clone(rest)) {
-				steps = rest
-			}
-		}
-	}
+// contradiction lists steps that no order allows, and says why.
+func (p *partition) contradiction(steps []step) *Contradiction {
 	var ops []*Op
 	for i := range steps {
 		switch steps[i].do {

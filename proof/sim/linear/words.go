@@ -16,7 +16,7 @@ type Contradiction struct {
 	Shopper, Item string
 	Rule          string
 	Why           string
-	Ops           []Op // the fewest operations that prove it, by their calls
+	Ops           []Op // operations that prove it, by their calls
 }
 
 // Error returns several lines: who, what was guaranteed, and the requests and answers in order.

@@ -52,12 +52,6 @@ var chosenFlows = []choice{
 	{"sold-at-the-list-price", "an order keeps the sale's price as its item's ordinary one", consumeGo,
 		"ListPrice: it.Commodity.Price,",
 		"ListPrice: it.Price,"},
-	{"ack-before-confirm", "consume deletes the message before the stock knows what the ledger decided", consumeGo,
-		`			return f.confirm(ctx, it, m.Order, m.User, o.Units)
-		case errors.Is(err, seckill.ErrOrderExists):`,
-		`			_ = f.Orders.Delete(ctx, d)
-			return f.confirm(ctx, it, m.Order, m.User, o.Units)
-		case errors.Is(err, seckill.ErrOrderExists):`},
 	{"existing-row-is-duplicate", "consume takes an existing order row for a mere duplicate and confirms nothing",
 		consumeGo,
 		`	return f.confirmOf(ctx, m, o.Units)
@@ -89,18 +83,10 @@ func (f *Flow) confirmOf`},
 		`		return m, true, errLater
 `, `		return m, true, f.reject(ctx, m, seckill.CodeSoldOut)
 `},
-	{"confirm-not-installed-acked", "consume takes \"not installed\" for an answer to confirm", consumeGo,
-		`if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {`,
-		`if errors.Is(err, seckill.ErrNotInstalled) {`},
 	{"place-on-old-item", "consume places on an item read at any time", consumeGo,
 		`if !f.items.Fresh(checked) {`, `if !f.items.Fresh(checked) && f.Hold < 0 {`},
 	{"stopped-placed", "consume places orders of a stopped item", consumeGo,
 		`if it.Stopped {`, `if it.Stopped && it.ID == "" {`},
-	{"placed-and-forgotten", "consume is done when the order is placed: no closing message, no confirm", consumeGo,
-		`			if err := f.sendClosing(ctx, &o, now); err != nil {
-				return err
-			}
-			return f.confirm(ctx, it, m.Order, m.User, o.Units)`, `			return nil`},
 	{"late-money-kept", "money for an order that is not open is kept, not refunded", paymentGo,
 		`		to, state := o.State.OnMoney()`,
 		`		to, state := o.State.OnMoney()
@@ -157,11 +143,6 @@ func (f *Flow) confirmOf`},
 			case answer`,
 		`				_ = t
 			case answer`},
-	{"missing-trade-is-over-early", "a trade that does not exist closes an unpaid order before its time is over",
-		expireGo,
-		`case answer == seckill.CloseMissing && over:`, `case answer == seckill.CloseMissing && (over || !over):`},
-	{"closing-at-pay-by", "expire begins closing without the grace", expireGo,
-		`		if now.Before(o.Due()) {`, `		if now.Before(o.PayBy) {`},
 	{"sweep-finds-nothing", "no sweep looks at due orders: a lost message closes nothing", expireGo,
 		`return f.Ledger.DueOrders(ctx, shard, now, after, pageRows)`,
 		`return f.Ledger.DueOrders(ctx, shard, now.AddDate(-1, 0, 0), after, pageRows)`},
@@ -178,14 +159,6 @@ func (f *Flow) confirmOf`},
 			return nil
 		}
 		if now.Before(o.Due()) {`},
-	{"not-installed-confirms-return", "consume and repair take \"not installed\" for a confirmed return", givebackGo,
-		`if !it.Retired(d.Clock.Now()) {`, `if it.ID == "" {`},
-	{"return-row-first", "consume and repair delete the return row before the stock has the numbers", givebackGo,
-		`	err := d.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`,
-		`	if err := d.Ledger.DeleteReturn(ctx, r); err != nil {
-		return err
-	}
-	err := d.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`},
 	{"outbox-forgotten", "repair never sends a stranded reservation's message again", repairGo,
 		`			if err := f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {`,
 		`			if err := ctx.Err(); r.Count < 0 {`},
@@ -243,8 +216,6 @@ func (f *Flow) confirmOf`},
 	{"version-not-raised", "the operator's change keeps the old version", stageGo,
 		`			it.Version++
 `, ``},
-	{"empty-install-any-time", "stage installs an empty stock also when units may be sold", stageGo,
-		`if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {`, `if f.Clock.Now().IsZero() {`},
 	{"erase-of-what-is-to-be-shipped", "an operator's erase takes the address of a paid order, too", eraseGo,
 		`return slices.Contains(toShip, o.State)`,
 		`return slices.Contains(toShip, o.State) && o.State != seckill.Paid`},

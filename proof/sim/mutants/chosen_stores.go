@@ -10,9 +10,9 @@ const (
 	stockDir = "shared/driver/redisstock/"
 )
 
-// chosen lists the mutants chosen by hand.
+// chosen lists all mutants.
 var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenDecide, chosenSignIn, chosenDoor, chosenLedger,
-	chosenSpans, chosenStream, chosenScripts)
+	chosenSpans, chosenStream, chosenScripts, chosenDrawn)
 
 // chosenLedger change the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{
@@ -98,9 +98,6 @@ var chosenLedger = []choice{
 		order.Set`,
 		`	if to == "" {
 		order.Set`},
-	{"return-row-deleted-blindly", "a return row goes whatever numbers it has", ledgerGo,
-		`
-		If: []Cond{Eq("units", encodeUnits(r.Units))}})`, `})`},
 	{"unit-in-another-bucket", "unit rows lie in a bucket that no sweep reads under that number", encodeGo,
 		`bucketKey(o.Item, unit%o.Buckets)`, `bucketKey(o.Item, (unit+1)%o.Buckets)`},
 }
@@ -193,11 +190,6 @@ if left <= 0 then`},
 `, ``},
 	{"confirm-frees-nothing", "what the ledger did not give stays held", stockDir + "confirm.lua",
 		`    if not given[tostring(n)] then`, `    if not call then`},
-	{"confirm-charges-on", "a rejected order goes on counting against its user", stockDir + "confirm.lua",
-		`if c and #units > 0 then`, `if c then`},
-	{"confirmed-stays-awaited", "a decided reservation is sent again for ever", stockDir + "confirm.lua",
-		`call('ZREM', AWAITING, order)
-`, ``},
 	{"confirmed-stays-queued", "a decided reservation's record stays queued", stockDir + "confirm.lua",
 		`r.state, r.units, r.none, r.backoff, r.body = 'c', units, '', '', ''`, `r.units, r.none = units, ''`},
 	{"redraw-gives-unasked", "a redraw claims a number that the reservation does not name", stockDir + "redraw.lua",
@@ -220,37 +212,21 @@ if left <= 0 then`},
 		`if r.state == 'c' then`, `if r.state == 'x' then`},
 	{"return-anybodys", "a return frees its numbers whoever holds them", stockDir + "return.lua",
 		`  release(n, ARGV[1])`, `  release(n, call('HGET', HELD, n) or ARGV[1])`},
-	{"return-charges-on", "a returned order goes on counting against its user", stockDir + "return.lua",
-		`charge(ARGV[2], ARGV[1], function() return nil end)`, `charge(ARGV[2], ARGV[1], function(c) return c end)`},
-	{"correct-awaited", "the drift pass takes a number from a reservation that is awaited", stockDir + "correct.lua",
-		`  if waits(n, holder) then`, `  if not call then`},
 	{"correct-blindly", "the drift pass corrects what has changed since it was seen", stockDir + "correct.lua",
 		`if (call('HGET', HELD, n) or '') ~= holder or`, `if`},
 	{"correct-user-blindly", "the drift pass corrects entries that have changed since they were seen", stockDir +
 		"correct_user.lua",
 		`if (call('HGET', USERS, ARGV[1]) or '') ~= ARGV[2] then`, `if not call then`},
-	{"correct-user-awaited", "the drift pass corrects entries of a reservation that is awaited", stockDir +
-		"correct_user.lua",
-		`  if call('ZSCORE', AWAITING, o) then`, `  if not call then`},
 	{"drift-end-forgotten-pass", "a drift pass counts that the stock does not remember", stockDir + "drift_end.lua",
 		`p == ARGV[1] .. ':' .. ARGV[2] and`, `p and`},
 	{"assert-older-version", "an older state of the item overwrites a newer one", stockDir + "assert.lua",
 		`if tonumber(ARGV[1]) < tonumber(it[1]) then`, `if not call then`},
 	{"stock-never-grows", "added stock does not reach the stock", stockDir + "assert.lua",
 		`if tonumber(ARGV[7]) > tonumber(it[2]) then`, `if not call then`},
-	{"build-unfenced", "a build's token is not looked at", stockDir + "build_common.lua",
-		`return call('HGET', NEW, 'token') ~= token`, `return false`},
 	{"install-over-live", "a build is installed over what is installed", stockDir + "install.lua",
 		`call('EXISTS', KEYS[5]) == 1 or `, ``},
 	{"install-incomplete", "a build is installed whether it is whole or not", stockDir + "install.lua",
 		`if call('EXISTS', KEYS[5]) == 1 or call('HLEN', NHELD) ~= tonumber(ARGV[2]) or call('HLEN', NUSERS) ~= tonumber(ARGV[3])
   or call('ZCARD', NFREE) ~= tonumber(ARGV[4]) - tonumber(ARGV[2]) then`,
 		`if call('EXISTS', KEYS[5]) == 1 then`},
-	{"install-mixes-old", "what is left of a lost stock is mixed into a new one", stockDir + "install.lua",
-		`call('UNLINK', NEW, KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10])`, `call('DEL', NEW)`},
-	{"build-taken-over", "a build is taken from a builder that is at work", stockDir + "build_start.lua",
-		`return {'busy'}`, `at = nil`},
-	{"build-mixes-old", "what an abandoned build left is mixed into the next", stockDir + "build_start.lua",
-		`call('UNLINK', NEW, NFREE, NHELD, NUSERS)
-`, ``},
 }

@@ -2,9 +2,8 @@
 // one place at a time, and plays seeds until a guarantee is broken. A mutant that survives reveals a gap in the
 // simulated worlds or in the checks.
 //
-// Mutants are chosen by hand (chosen*.go) or drawn by a tool that negates conditions, moves boundaries, drops calls
-// and so on. All are switches in one binary, built from copies of the sources with go build -overlay: production code
-// has no hooks for them.
+// Mutants are chosen by hand (chosen*.go). All are switches in one binary, built from copies of the sources with go
+// build -overlay: production code has no hooks for them.
 package main
 
 import (
@@ -13,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"os/exec"
@@ -30,8 +30,7 @@ const usage = `mutants sabotages the system in one place at a time and has the s
   go run ./proof/sim/mutants [flags]
 
 It prints for each mutant the guarantee that caught it, and after how many seeds; or the test, of those that no seed
-shows. It exits 1 when a mutant that is not listed as equivalent survives, when one that is listed is caught, or when
-the system without a mutant shows a violation.
+shows. It exits 1 when a mutant survives, or when the system without a mutant shows a violation.
 
 `
 
@@ -66,8 +65,6 @@ func parseFlags(args []string) (options, error) {
 	f.StringVar(&o.seed, "seed", "", "any `text` that decides what -sample draws, as a commit's hash")
 	f.BoolVar(&o.list, "list", false, "only list the mutants")
 	f.Uint64Var(&o.limits.mutant, "seeds", 60_000, "play at most this many `seeds` of a mutant")
-	f.Uint64Var(&o.limits.equivalent, "equivalent", 2_000,
-		"play this many `seeds` of a mutant that is listed as equivalent")
 	f.Uint64Var(&o.limits.unmutated, "unmutated", 200,
 		"play this many `seeds` of the system without a mutant")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "mutants at a time")
@@ -90,7 +87,7 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 		return fmt.Errorf("go list -m: %w", err)
 	}
 	s := newSources(strings.TrimSpace(string(root)))
-	all, err := collect(ctx, s)
+	all, err := collect(s)
 	if err != nil {
 		return err
 	}
@@ -100,7 +97,7 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 	}
 	if o.list {
 		for _, m := range picked {
-			fmt.Fprintf(w, "%3d %-52s %s: %s\n", m.Number, m.Name, m.File, cmp.Or(m.Equivalent, m.Breaks))
+			fmt.Fprintf(w, "%3d %-52s %s: %s\n", m.Number, m.Name, m.File, m.Breaks)
 		}
 		return nil
 	}
@@ -110,44 +107,18 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 	}
 	caughtBy := func(m *Mutant) outcome { return test(ctx, s.root, list, m) }
 	t := try(ctx, w, player, caughtBy, picked, o.limits, o.workers)
-	fmt.Fprintf(w, "%d mutants: %d caught, %d survived, %d equivalent; first by %s\n", len(picked), t.caught,
-		t.survived, t.equivalent, strings.Join(t.first(), ", "))
+	fmt.Fprintf(w, "%d mutants: %d caught, %d survived; first by %s\n", len(picked), t.caught, t.survived,
+		strings.Join(t.first(), ", "))
 	if len(t.failed) > 0 {
 		return errors.New(strings.Join(t.failed, "\n  "))
 	}
 	return nil
 }
 
-// collect returns all mutants, chosen and drawn, numbered.
-func collect(ctx context.Context, s *sources) ([]Mutant, error) {
+// collect returns all mutants, numbered.
+func collect(s *sources) ([]Mutant, error) {
 	all, err := chosenMutants(s)
-	if err != nil {
-		return nil, err
-	}
-	c, err := newCompiler(ctx, s, "./shared/flow/...", "./shared/driver/redisstock", "./shared/driver/ledger",
-		"./shared/driver/stream", "./shared/api/jwtauth")
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if err := c.check(&all[i]); err != nil {
-			return nil, fmt.Errorf("mutant %s does not compile: %w", all[i].Name, err)
-		}
-	}
-	possible, err := candidates(s)
-	if err != nil {
-		return nil, err
-	}
-	more, err := drawn(possible, drawSeed, drawCount, equivalent, func(m *Mutant) bool { return c.check(m) == nil })
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, more...)
-	for i := range all {
-		all[i].Number = i + 1
-	}
-	known := slices.Concat(possible, all)
-	return all, errors.Join(stale(equivalent, known), stale(slow, known), stale(tested, known))
+	return all, errors.Join(err, stale(slow, all), stale(tested, all))
 }
 
 // stale returns an error if a list names a mutant that the sources no longer have.
@@ -160,8 +131,7 @@ func stale[V any](known map[string]V, all []Mutant) error {
 	return nil
 }
 
-// pick chooses what to play. A sample has no equivalent and no slow mutants: its purpose is to see mutants caught
-// quickly.
+// pick chooses what to play. A sample has no slow mutants: its purpose is to see mutants caught quickly.
 func pick(all []Mutant, o options) ([]Mutant, error) {
 	if o.only != "" {
 		return only(all, strings.Split(o.only, ","))
@@ -169,7 +139,7 @@ func pick(all []Mutant, o options) ([]Mutant, error) {
 	if o.sample == 0 {
 		return all, nil
 	}
-	out := slices.DeleteFunc(slices.Clone(all), func(m Mutant) bool { return m.Equivalent != "" || slow[m.Name] != "" })
+	out := slices.DeleteFunc(slices.Clone(all), func(m Mutant) bool { return slow[m.Name] != "" })
 	slices.SortFunc(out, func(a, b Mutant) int { return cmp.Compare(hash(o.seed+"|"+a.Name), hash(o.seed+"|"+b.Name)) })
 	return out[:min(o.sample, len(out))], nil
 }
@@ -196,4 +166,13 @@ func only(all []Mutant, parts []string) ([]Mutant, error) {
 		}
 	}
 	return out, nil
+}
+
+func hash(s string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	x := h.Sum64() // FNV's high bits hardly depend on the last bytes, so mix them as in SplitMix64
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }

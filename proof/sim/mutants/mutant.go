@@ -13,14 +13,12 @@ import (
 
 // Mutant is one change: a part of one source file, replaced.
 type Mutant struct {
-	Number     int    // number of its switch, from 1
-	Name       string // constant as long as the replaced part is
-	Breaks     string // what it breaks, in a sentence
-	File       string // path relative to the module's root
-	From, To   int    // byte range in the file
-	New        string // the replacement
-	Drawn      bool   // made by the tool, not chosen by hand
-	Equivalent string // why nothing can reveal it; empty if something must
+	Number   int    // number of its switch, from 1
+	Name     string // of its choice
+	Breaks   string // what it breaks, in a sentence
+	File     string // path relative to the module's root
+	From, To int    // byte range in the file
+	New      string // the replacement
 }
 
 // text returns the mutated file.
@@ -106,7 +104,7 @@ func place(text, beginning string) int {
 // chosenMutants resolves every choice.
 func chosenMutants(s *sources) ([]Mutant, error) {
 	var out []Mutant
-	for _, c := range chosen {
+	for i, c := range chosen {
 		src, err := s.read(c.file)
 		if err != nil {
 			return nil, err
@@ -115,7 +113,7 @@ func chosenMutants(s *sources) ([]Mutant, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.Equivalent = equivalent[m.Name]
+		m.Number = i + 1
 		out = append(out, m)
 	}
 	return out, nil

@@ -115,6 +115,25 @@ func function(f *ast.File, offset func(token.Pos) int, m *Mutant) *ast.FuncDecl 
 	return nil
 }
 
+// callable reports whether a copy of the function can be called instead: all its parameters have names.
+func callable(fn *ast.FuncDecl) bool {
+	fields := fn.Type.Params.List
+	if fn.Recv != nil {
+		fields = append(fields[:len(fields):len(fields)], fn.Recv.List...)
+	}
+	for _, f := range fields {
+		if len(f.Names) == 0 {
+			return false
+		}
+		for _, n := range f.Names {
+			if n.Name == "_" {
+				return false
+			}
+		}
+	}
+	return fn.Name.Name != "init"
+}
+
 // call returns the statement that calls a copy of the function.
 func call(fn *ast.FuncDecl, name string) string {
 	if fn.Recv != nil {

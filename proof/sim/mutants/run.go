@@ -96,13 +96,13 @@ func firstLine(s string) string {
 
 // tally counts how mutants ended.
 type tally struct {
-	caught, survived, equivalent int
-	failed                       []string       // why the run as a whole fails
-	by                           map[string]int // how many each guarantee or test caught first
+	caught, survived int
+	failed           []string       // why the run as a whole fails
+	by               map[string]int // how many each guarantee or test caught first
 }
 
 // limits are the largest numbers of seeds that a run plays.
-type limits struct{ mutant, equivalent, unmutated uint64 }
+type limits struct{ mutant, unmutated uint64 }
 
 // try plays the unmutated system first, then every mutant, several concurrently, and reports each outcome on w. test
 // plays the mutants listed in tested.
@@ -120,15 +120,11 @@ func try(ctx context.Context, w io.Writer, player string, test func(*Mutant) out
 	for range workers {
 		wg.Go(func() {
 			for m := range queue {
-				seeds := max.mutant
-				if m.Equivalent != "" {
-					seeds = max.equivalent
-				}
 				began, o := time.Now(), outcome{}
 				if _, ok := tested[m.Name]; ok {
 					o = test(&m)
 				} else {
-					o = run(ctx, player, m.Number, seeds, func(o outcome) {
+					o = run(ctx, player, m.Number, max.mutant, func(o outcome) {
 						mu.Lock()
 						defer mu.Unlock()
 						t.broken(o)
@@ -174,13 +170,6 @@ func (t *tally) count(w io.Writer, m *Mutant, o outcome) {
 	case o.err != nil:
 		ending = "FAILED"
 		t.failed = append(t.failed, fmt.Sprintf("%s: %v", m.Name, o.err))
-	case o.Check != "" && m.Equivalent != "":
-		ending = "CAUGHT, listed as equivalent: " + o.Check
-		t.failed = append(t.failed, fmt.Sprintf("%s is listed as equivalent, and seed %d shows it: %s", m.Name, o.Seed,
-			o.Detail))
-	case m.Equivalent != "":
-		ending = "equivalent"
-		t.equivalent++
 	case o.Check != "":
 		ending = o.Check
 		t.caught++
@@ -193,8 +182,5 @@ func (t *tally) count(w io.Writer, m *Mutant, o outcome) {
 		m.Breaks)
 	if o.Check != "" {
 		fmt.Fprintf(w, "%57s%.150s\n", "", strings.ReplaceAll(o.Detail, "\n", "; "))
-	}
-	if m.Equivalent != "" {
-		fmt.Fprintf(w, "%57s%s\n", "", m.Equivalent)
 	}
 }

@@ -38,10 +38,7 @@ var tested = map[string][2]string{
 	// The run of the next minute publishes; only the list after an operator's command reveals it.
 	"stage/publish.go:publish:negate-condition:4": {"./shared/flow/sale/stage",
 		"TestAStopStandsThoughItCannotBePublished"},
-	// In the simulator all rows are readable when a bill is compared.
-	"reconcile/reconcile.go:missing:negate-condition:2": {"./shared/flow/money/reconcile", "TestARowThatCannotBeRead"},
-	"reconcile/reconcile.go:unreadable:junction:1":      {"./shared/flow/money/reconcile", "TestARowThatCannotBeRead"},
-	// No simulated item has more orders than fit on one page.
+	// No simulated item has more orders than one page.
 	"retention-marks-unread": {"./shared/flow/office/erase", "TestLongItem"},
 	// A day after a simulated sale no order is open.
 	"network-spares-the-open": {"./shared/flow/office/erase", "TestNetworkRetention"},
@@ -59,8 +56,7 @@ var tested = map[string][2]string{
 	// The shopper is refused either way: what differs is the reason.
 	"signin/signin.go:SignIn:swallow-error:2": {"./shared/flow/front/signin", "TestRefusals"},
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.
-	"only-the-last-entry-told":               {"./shared/flow/front/tell", "TestAgain"},
-	"tell/tell.go:Replay:negate-condition:1": {"./shared/flow/front/tell", "TestAgain"},
+	"only-the-last-entry-told": {"./shared/flow/front/tell", "TestAgain"},
 	// A simulated item has the checks from the beginning.
 	"checks-remembered-early": {"./shared/flow/sale/buy", "TestChecksThatMayChangeAreNotRemembered"},
 	"checks-read-each-time":   {"./shared/flow/sale/buy", "TestChecksAreRemembered"},
