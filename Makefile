@@ -115,11 +115,11 @@ check: lint race real browser ## test again under the race detector and on real 
 
 # The race detector runs on the packages that start goroutines, in their code or in their tests; `make nightly` runs it on all.
 # Left out:
-#   tools that no shopper meets: e2e but lambdahost, infra, report, audit;
+#   tools that no shopper meets: e2e but lambdahost and suite, infra, report, audit;
 #   sim, which plays a sale in one goroutine, but for TestSeedsRepeat, which plays several sales at once;
 #   functions, whose tests start programs that are built without the detector;
 #   cmd/seckill and redisstock, whose concurrent code crowd and local run as well.
-RACE ?= $$(git grep -lE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(' -- '*.go' | xargs -n1 dirname | sort -u | grep -Ev '^(e2e/[^l]|infra|proof/(report|audit|sim)|functions$$|cmd|shared/driver/redisstock)' | sed 's,^,./,')
+RACE ?= $$(git grep -lE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(' -- '*.go' | xargs -n1 dirname | sort -u | grep -Ev '^(e2e/[^ls]|infra|proof/(report|audit|sim)|functions$$|cmd|shared/driver/redisstock)' | sed 's,^,./,')
 .PHONY: race
 race:
 	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }

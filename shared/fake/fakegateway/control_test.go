@@ -17,7 +17,15 @@ import (
 	"github.com/your-org/seckill/shared/fake/fakegateway/control"
 )
 
+// ask sends a request to a gateway.
 func ask(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+	return w
+}
+
+// tune sends a request to its control.
+func tune(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	control.Handler(g, slog.New(slog.DiscardHandler)).ServeHTTP(w, r)
@@ -33,11 +41,11 @@ func controlled(t *testing.T) (*fakegateway.Gateway, *shop) {
 
 func TestFaultsOverHTTP(t *testing.T) {
 	g, _ := controlled(t)
-	if w := ask(g, http.MethodGet, "/faults", ""); w.Code != http.StatusOK ||
+	if w := tune(g, http.MethodGet, "/faults", ""); w.Code != http.StatusOK ||
 		strings.TrimSpace(w.Body.String()) != `{"seed":0,"shares":{},"landed":{},"taken":{}}` {
 		t.Errorf("at first: status %d, %s", w.Code, w.Body)
 	}
-	if w := ask(g, http.MethodPut, "/faults", `{"seed": 7, "shares": {"call-5xx": 1}}`); w.Code != http.StatusOK {
+	if w := tune(g, http.MethodPut, "/faults", `{"seed": 7, "shares": {"call-5xx": 1}}`); w.Code != http.StatusOK {
 		t.Fatalf("put: status %d, %s", w.Code, w.Body)
 	}
 	if _, status := call(t, g, alipay.MethodQuery,
@@ -45,7 +53,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 		t.Errorf("status %d, want 502", status)
 	}
 	var got fakegateway.FaultReport
-	w := ask(g, http.MethodGet, "/faults", "")
+	w := tune(g, http.MethodGet, "/faults", "")
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +73,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 		"two values":    `{} {}`,
 		"too long":      `{"seed": 1` + strings.Repeat(" ", 64<<10) + `}`,
 	} {
-		w := ask(g, http.MethodPut, "/faults", body)
+		w := tune(g, http.MethodPut, "/faults", body)
 		var problem struct{ Error string }
 		if err := json.Unmarshal(w.Body.Bytes(), &problem); err != nil || w.Code != http.StatusBadRequest ||
 			!strings.Contains(problem.Error, "want") && !strings.Contains(problem.Error, "known: ") {
@@ -73,7 +81,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 		}
 	}
 	must.Equal(t, want, g.Faults(), "after what was refused")
-	if w := ask(g, http.MethodPut, "/faults", `{}`); w.Code != http.StatusOK || len(g.Faults().Landed) != 0 {
+	if w := tune(g, http.MethodPut, "/faults", `{}`); w.Code != http.StatusOK || len(g.Faults().Landed) != 0 {
 		t.Errorf("back to nothing: status %d, %+v", w.Code, g.Faults())
 	}
 }
@@ -87,13 +95,13 @@ func TestTradesOverHTTP(t *testing.T) {
 		`","subject":"红色外套 \u003cRed\u003e coat","amount":88.80,"status":"TRADE_SUCCESS",` +
 		`"created":"2026-01-01T12:00:00Z","expires":"2026-01-01T12:15:00Z","paid":"2026-01-01T12:00:00Z","refunded":8.80,"kept":80.00,` +
 		`"refunds":[{"out_request_no":"r1","amount":8.80,"at":"2026-01-01T12:00:00Z"}]}` + "\n"
-	w := ask(g, http.MethodGet, "/trades", "")
+	w := tune(g, http.MethodGet, "/trades", "")
 	rest, ok := strings.CutPrefix(w.Body.String(), first)
 	if w.Code != http.StatusOK || !ok || strings.Count(rest, "\n") != 1 ||
 		!strings.Contains(rest, `"status":"WAIT_BUYER_PAY"`) || !strings.Contains(rest, `"kept":0.00,"refunds":[]`) {
 		t.Errorf("status %d,\n%s\nwant\n%s and one more", w.Code, w.Body, first)
 	}
-	if w := ask(g, http.MethodGet, "/trades?out_trade_no="+orderID, ""); w.Body.String() != first {
+	if w := tune(g, http.MethodGet, "/trades?out_trade_no="+orderID, ""); w.Body.String() != first {
 		t.Errorf("of one order:\n%s", w.Body)
 	}
 }
@@ -111,12 +119,12 @@ func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ = system(t, func(o *fakegateway.Options) {
 		o.Store = struct{ fakegateway.Store }{fakegateway.NewMemory(o.Clock, 10)}
 	})
-	must.Equal(t, http.StatusNotImplemented, ask(g, http.MethodGet, "/trades", "").Code,
+	must.Equal(t, http.StatusNotImplemented, tune(g, http.MethodGet, "/trades", "").Code,
 		"a store that cannot list: status")
 	g, _, _ = system(t, func(o *fakegateway.Options) {
 		o.Store = failing{fakegateway.NewMemory(o.Clock, 10)}
 	})
-	must.Equal(t, http.StatusServiceUnavailable, ask(g, http.MethodGet, "/trades", "").Code,
+	must.Equal(t, http.StatusServiceUnavailable, tune(g, http.MethodGet, "/trades", "").Code,
 		"a store that fails: status")
 }
 
