@@ -27,15 +27,15 @@ type slip struct {
 // edit replaces a text that a file has exactly once.
 type edit struct{ file, old, new string }
 
-// slips reads testdata/changing.txt, and which proofs that a row names are not played. Proofs are "folder test".
+// slips reads docs/changing.txt, and which proofs that a row names are not played. Proofs are "folder test".
 func slips(t *testing.T) (all []slip, unplayed map[string][]string) {
 	t.Helper()
 	unplayed = map[string][]string{}
 	var now slip
-	for i, line := range strings.Split(page(t, "testdata/changing.txt"), "\n") {
+	for i, line := range strings.Split(page(t, "docs/changing.txt"), "\n") {
 		what, rest, _ := strings.Cut(line, " ")
 		if n := len(now.edits); n == 0 && (what == "-" || what == "+") {
-			t.Fatalf("testdata/changing.txt:%d: in which file?", i+1)
+			t.Fatalf("docs/changing.txt:%d: in which file?", i+1)
 		}
 		switch what {
 		case "", "#":
@@ -57,11 +57,11 @@ func slips(t *testing.T) (all []slip, unplayed map[string][]string) {
 		case "unplayed":
 			proof, why, _ := strings.Cut(rest, ": ")
 			if why == "" {
-				t.Errorf("testdata/changing.txt:%d: %s is not played, and why?", i+1, proof)
+				t.Errorf("docs/changing.txt:%d: %s is not played, and why?", i+1, proof)
 			}
 			unplayed[now.row] = append(unplayed[now.row], proof)
 		default:
-			t.Fatalf("testdata/changing.txt:%d: %q", i+1, line)
+			t.Fatalf("docs/changing.txt:%d: %q", i+1, line)
 		}
 	}
 	return all, unplayed
@@ -82,7 +82,7 @@ func (s *slip) apply(t *testing.T, root string) (undo func()) {
 		}
 		old, replacement := strings.TrimPrefix(e.old, "\n"), strings.TrimPrefix(e.new, "\n")
 		if n := strings.Count(string(text), old); n != 1 {
-			t.Errorf("%s: %q is %d times in %s, want once: mend testdata/changing.txt", s.row, old, n, e.file)
+			t.Errorf("%s: %q is %d times in %s, want once: mend docs/changing.txt", s.row, old, n, e.file)
 		}
 		write(t, file, strings.Replace(string(text), old, replacement, 1))
 	}
@@ -154,7 +154,7 @@ func TestEachRowOfChangingIsPlayed(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if got = slices.Compact(got); len(want) == 0 || !slices.Equal(want, got) {
-			t.Errorf("docs/CHANGING.md says of %q that these fail:\n%q\ntestdata/changing.txt has\n%q", name, want, got)
+			t.Errorf("docs/CHANGING.md says of %q that these fail:\n%q\ndocs/changing.txt has\n%q", name, want, got)
 		}
 		for _, proof := range want {
 			folder, test, _ := strings.Cut(proof, " ")
@@ -169,7 +169,7 @@ func TestEachRowOfChangingIsPlayed(t *testing.T) {
 		}
 	}
 	for row := range played {
-		t.Errorf("testdata/changing.txt has the row %q, which docs/CHANGING.md has not", row)
+		t.Errorf("docs/changing.txt has the row %q, which docs/CHANGING.md has not", row)
 	}
 }
 

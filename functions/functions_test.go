@@ -10,8 +10,8 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -197,7 +197,7 @@ func TestFaultsAreReportedToLambda(t *testing.T) {
 		t.Errorf("repair: %s, %v; want an error that names the item", out, err)
 	}
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1},
-		Request: sample.Request("2002", "1001", time.Now())}}
+		Request: drivertest.Request("2002", "1001", time.Now())}}
 	consume := w.start(t, "consume", "REDIS_ADDRS", nobody)
 	run(t, consume, batch(t, string(m.Encode())), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`)
 	if !consume.Says(m.Reservation.Order) {

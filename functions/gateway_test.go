@@ -21,8 +21,8 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -156,7 +156,7 @@ func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
 func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	shop := newNotified(t)
 	client := shopOf(t, shop.URL+"/notify?stage=1", behind{t, second})
-	o := sample.Order("2002", "1001", time.Now(), 1)
+	o := drivertest.Order("2002", "1001", time.Now(), 1)
 	orderString := must.Get(client.Prepare(o))
 	shop.answer <- "success"
 	answer := payAt(t, first, second, orderString)

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -61,7 +61,7 @@ func TestMemoryOfBatches(t *testing.T) {
 		for range seckill.MaxBatch {
 			n++
 			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{n},
-				Request: sample.Request("2002", fmt.Sprint(n), time.Now())}}
+				Request: drivertest.Request("2002", fmt.Sprint(n), time.Now())}}
 			bodies = append(bodies, string(m.Encode()))
 		}
 		run(t, f, batch(t, bodies...), done)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestPay(t *testing.T) {
 	w := newDeployment(t)
 	now := time.Now().UTC().Truncate(time.Second)
-	o := sample.Order("2002", "1001", now, 1)
+	o := drivertest.Order("2002", "1001", now, 1)
 	closed := o
 	closed.ID, closed.State, closed.Units = seckill.KeyedOrderID("2002", "1001", "k2"), seckill.Rejected, nil
 	closed.Reason, closed.Address, closed.PayBy = seckill.CodeSoldOut, "", time.Time{}

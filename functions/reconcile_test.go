@@ -11,8 +11,8 @@ import (
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
@@ -34,13 +34,13 @@ func TestReconcileFunction(t *testing.T) {
 	t.Cleanup(server.Close)
 	client, l := shopOf(t, "http://shop.example/notify", nil), ledger.New(w.rows)
 	bought := func(unit int) seckill.Payment {
-		o := sample.Order("2002", "1001", noon, unit)
+		o := drivertest.Order("2002", "1001", noon, unit)
 		payString, err := client.Prepare(o)
 		must.OK(t, err)
 		n, err := client.Verify(pay(t, w.gateway, payString))
 		must.OK(t, err)
 		must.OK(t, l.Place(t.Context(), o, 2))
-		return sample.Payment(o, n.TradeNo)
+		return drivertest.Payment(o, n.TradeNo)
 	}
 	known, forgotten := bought(1), bought(2)
 	must.OK(t, l.RecordPayment(t.Context(), known, seckill.PendingPayment, seckill.Paid))

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -15,7 +15,7 @@ import (
 // paidTrade places an order whose trade is paid at the gateway but not recorded in the ledger.
 func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seckill.Notification) {
 	t.Helper()
-	o := sample.Order("2002", "1001", time.Now(), 1)
+	o := drivertest.Order("2002", "1001", time.Now(), 1)
 	client := shopOf(t, "http://shop.example/notify", nil)
 	payString := must.Get(client.Prepare(o))
 	n := must.Get(client.Verify(pay(t, w.gateway, payString)))
@@ -29,7 +29,7 @@ func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seck
 func TestRefundFunction(t *testing.T) {
 	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
-	late := sample.Payment(o, n.TradeNo)
+	late := drivertest.Payment(o, n.TradeNo)
 	late.State, late.Due = seckill.RefundDue, time.Now()
 	must.OK(t, l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed))
 	sweep := func(plan string, back seckill.Fen, metric, failure string) {

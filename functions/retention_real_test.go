@@ -9,8 +9,8 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -22,10 +22,10 @@ func TestAddressesGoWithTheirTime(t *testing.T) {
 		time.Now().AddDate(0, 0, -31).UTC().Truncate(time.Second)
 	it := live("1001", 10)
 	it.Start, it.End, it.CreateTime = ended.Add(-time.Hour), ended, ended.Add(-time.Hour)
-	o := sample.Order(it.ID, "7", it.Start, 1)
+	o := drivertest.Order(it.ID, "7", it.Start, 1)
 	o.Network = netip.MustParseAddr("2001:db8::7")
 	address := o.Address
-	must.OK(t, items.Put(t.Context(), it, nil), sample.Place(t.Context(), orders, o, seckill.Paid))
+	must.OK(t, items.Put(t.Context(), it, nil), drivertest.Place(t.Context(), orders, o, seckill.Paid))
 	for _, c := range []struct {
 		days, networks, address string
 		network                 bool

@@ -7,10 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/fakegateway/control"
 	"github.com/your-org/seckill/shared/seckill"
 	"github.com/your-org/seckill/web"
 )
@@ -34,8 +32,8 @@ func (s *System) handler() http.Handler {
 	for _, path := range fakegateway.Paths {
 		mux.Handle(path, s.Gateway)
 	}
-	for _, path := range control.Paths {
-		mux.Handle(path, control.Handler(s.Gateway, s.log))
+	for _, path := range fakegateway.ControlPaths {
+		mux.Handle(path, fakegateway.Control(s.Gateway, s.log))
 	}
 	mux.Handle("/seckill/buy", s.priority.purchases(s.traffic.purchases(shop)))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
@@ -46,7 +44,7 @@ func (s *System) handler() http.Handler {
 		mux.Handle(livePath, s.live)
 		pages.Push = opt.Push.URL
 	}
-	storefront := gallery.Serve(s.pictures(), web.Handler(http.HandlerFunc(s.unknown), pages))
+	storefront := httpapi.ServePictures(s.pictures(), web.Handler(http.HandlerFunc(s.unknown), pages))
 	mux.Handle("/admin", storefront) // else ServeMux would add a slash
 	mux.Handle("/", storefront)
 	return mux

@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/fake/pictures"
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -59,7 +59,7 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 // pictures returns where pictures of items are.
 func (s *System) pictures() seckill.Pictures {
 	if s.opt.Covers != "" {
-		return pictures.Folder(s.opt.Covers)
+		return memory.PictureFolder(s.opt.Covers)
 	}
 	return &s.drawn
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/fake/pictures"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/flow/front/shop"
@@ -96,7 +95,7 @@ type System struct {
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
 	staff    *operator.BrowserHandler
 	links    *operator.Links
-	drawn    pictures.Memory // pictures of items, unless they are in a folder
+	drawn    memory.Pictures // pictures of items, unless they are in a folder
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's handler, for calls within the process

@@ -9,7 +9,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/cover"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/fake/pictures"
+	"github.com/your-org/seckill/shared/fake/memory"
 )
 
 func pictureCommand(shop *target) *cobra.Command {
@@ -49,7 +49,7 @@ A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels
 			}
 			kept := operator.KeptOf(&p)
 			if to != "" {
-				if err := pictures.Folder(to).Put(cmd.Context(), &p); err != nil {
+				if err := memory.PictureFolder(to).Put(cmd.Context(), &p); err != nil {
 					return faultError{err}
 				}
 			} else {

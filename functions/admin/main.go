@@ -9,7 +9,6 @@ import (
 	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/api/apigw"
-	"github.com/your-org/seckill/shared/api/lambdacall"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/cloudmetrics"
@@ -26,7 +25,7 @@ func main() {
 		commands := &operator.Office{
 			Stack:    d.Stack(),
 			Clock:    d.Clock(),
-			Invoke:   lambdacall.New(d.AWS(), d.Stack()).Invoke,
+			Invoke:   newCaller(d.AWS(), d.Stack()).Invoke,
 			Sessions: app.Staff(d, log),
 			Record:   &operator.Recorder{Log: log, Text: office.Text()},
 		}

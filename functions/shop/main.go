@@ -5,7 +5,6 @@ package main
 import (
 	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/shared/api/apigw"
-	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/config"
@@ -24,7 +23,7 @@ func main() {
 		pages := web.Handler(httpapi.NewShop(app.Shop(d), auth, face),
 			web.Options{Push: aws.Part[config.Push](d).URL})
 		if store := d.Pictures(); store != nil {
-			pages = gallery.Serve(store, pages)
+			pages = httpapi.ServePictures(store, pages)
 		}
 		return apigw.HTTP(pages)
 	})

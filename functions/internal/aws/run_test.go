@@ -18,9 +18,9 @@ import (
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -294,7 +294,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 		"ALIPAY_GATEWAY": "https://gateway.example/gateway.do", "ALIPAY_NOTIFY_URL": "https://shop.example/notify"})
 	r := opened(t, d, func(d *Drivers) func() { d.Provider(); return func() {} })
 	signed := func() string { // signs with the number of the certificate
-		text := must.Get(r.drivers.provider.Prepare(sample.Order("1", "7", begin, 1)))
+		text := must.Get(r.drivers.provider.Prepare(drivertest.Order("1", "7", begin, 1)))
 		return must.Get(url.ParseQuery(text)).Get("app_cert_sn")
 	}
 	var numbers [2]string

@@ -19,7 +19,6 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/fake/pictures"
 	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -77,7 +76,7 @@ func newOffice(t *testing.T) *office {
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
 	record := o.trail.recorder(audit)
-	real := &Office{Record: record, Pictures: NewPictureHandler(&pictures.Memory{}),
+	real := &Office{Record: record, Pictures: NewPictureHandler(&memory.Pictures{}),
 		Live: newLive(o.clock, answers(`{"title":"a"}`)),
 		Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
 			Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/cover"
-	"github.com/your-org/seckill/shared/fake/pictures"
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -32,13 +32,13 @@ func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error, m imag
 
 // counting counts the pictures that are stored.
 type counting struct {
-	pictures.Memory
+	memory.Pictures
 	n int
 }
 
 func (c *counting) Put(ctx context.Context, p *seckill.Picture) error {
 	c.n++
-	return c.Memory.Put(ctx, p)
+	return c.Pictures.Put(ctx, p)
 }
 
 // TestPicturesAreRefusedOrCleaned: what is not a picture, or too large for a function, is refused beside its field, and

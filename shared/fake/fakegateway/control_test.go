@@ -14,7 +14,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/fakegateway/control"
 )
 
 // ask sends a request to a gateway.
@@ -28,7 +27,7 @@ func ask(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRe
 func tune(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	control.Handler(g, slog.New(slog.DiscardHandler)).ServeHTTP(w, r)
+	fakegateway.Control(g, slog.New(slog.DiscardHandler)).ServeHTTP(w, r)
 	return w
 }
 
@@ -110,7 +109,7 @@ func TestTradesOverHTTP(t *testing.T) {
 // 501 for a store that cannot list.
 func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ := system(t, nil)
-	for _, path := range control.Paths {
+	for _, path := range fakegateway.ControlPaths {
 		w := httptest.NewRecorder()
 		if g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil)); w.Code != http.StatusNotFound {
 			t.Errorf("%s: status %d, want 404", path, w.Code)

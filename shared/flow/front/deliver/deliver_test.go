@@ -13,8 +13,8 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/seckill"
@@ -84,7 +84,7 @@ func down(string) error { return errDown }
 // place places order n and returns its id.
 func (s *shop) place(n int) string {
 	s.Helper()
-	o := sample.Order("1", fmt.Sprint(n), start, n)
+	o := drivertest.Order("1", fmt.Sprint(n), start, n)
 	must.OK(s, s.ledger.Place(s.Context(), o, 1))
 	return o.ID
 }

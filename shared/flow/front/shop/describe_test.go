@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -49,7 +49,7 @@ type shown struct {
 func newShown() *shown {
 	now := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	s := &shown{catalog: &catalog{Items: memory.NewItems()}, clock: memory.NewClock(now)}
-	s.item = sample.Item("1001", now)
+	s.item = drivertest.Item("1001", now)
 	s.item.Version, s.item.Buckets = 0, countBuckets+1
 	s.Flow = New(Deps{Items: s.catalog, Clock: s.clock})
 	return s

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -61,7 +61,7 @@ type full struct{ seckill.Stock }
 func (full) Level(context.Context, string) (seckill.Level, error) { return seckill.Level{Left: 5}, nil }
 
 func onSale(version int64) seckill.Item {
-	it := sample.Item("1001", time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	it := drivertest.Item("1001", time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	it.Buckets, it.Version = countBuckets+1, version
 	return it
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/seckill"
@@ -105,7 +105,7 @@ func TestNewest(t *testing.T) {
 				stock.order = id
 			}
 			items := memory.NewItems()
-			must.OK(t, items.Put(t.Context(), sample.Item("1", start), nil))
+			must.OK(t, items.Put(t.Context(), drivertest.Item("1", start), nil))
 			f := shop.New(shop.Deps{Stock: stock, Items: items, Payments: signs{c.sign}, Clock: memory.NewClock(at),
 				Meter: memory.Meter(nil), Ledger: &newest{err: c.ledger, order: seckill.Order{ID: id, User: buyer,
 					State: c.placed, Placed: at.Add(-time.Minute), PayBy: at.Add(c.payBy)}}})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/seckill"
@@ -37,7 +37,7 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	ctx := context.Background()
 	var published []seckill.Item
 	for n := range items {
-		it := sample.Item(strconv.Itoa(1001+n), start)
+		it := drivertest.Item(strconv.Itoa(1001+n), start)
 		must.OK(t, list.Put(ctx, it, nil), stock.BuildStart(ctx, start, it.ID, "t"),
 			stock.Install(ctx, it, "t", 0, 0, 0))
 		published = append(published, it)
@@ -51,7 +51,7 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 	f, stock := setup(t, seckill.MaxItems)
 	ctx := context.Background()
-	queued := sample.Request("1700", "7", start.Add(time.Minute))
+	queued := drivertest.Request("1700", "7", start.Add(time.Minute))
 	if res, err := stock.Reserve(ctx, queued.Created, queued, true, time.Minute); err != nil ||
 		res.Code != seckill.Reserved {
 		t.Fatal(res, err)

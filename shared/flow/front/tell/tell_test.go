@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/tell"
 	"github.com/your-org/seckill/shared/seckill"
@@ -102,11 +102,11 @@ func TestAgain(t *testing.T) {
 	var ids []string
 	for i := range 3 {
 		at := placed.Add(time.Duration(i) * 12 * time.Hour) // the third one on the next day of the shop's zone
-		o := sample.Order("1", "9", at, i+1)
+		o := drivertest.Order("1", "9", at, i+1)
 		must.OK(t, l.Place(t.Context(), o, 5))
 		ids = append(ids, o.ID)
 	}
-	p := sample.Payment(sample.Order("1", "9", placed.Add(30*time.Hour), 1), "t")
+	p := drivertest.Payment(drivertest.Order("1", "9", placed.Add(30*time.Hour), 1), "t")
 	must.OK(t, l.RecordPayment(t.Context(), p, seckill.PendingPayment, seckill.Paid))
 	b := &bus{}
 	flow := tell.New(tell.Deps{Bus: b, Ledger: l, Meter: memory.Meter{}})

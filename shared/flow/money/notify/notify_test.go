@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/notify"
 	"github.com/your-org/seckill/shared/seckill"
@@ -22,14 +22,14 @@ func (v verified) Verify(map[string][]string) (seckill.Notification, error) {
 
 var (
 	placed = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	order  = sample.Order("1", "9", placed, 7).ID
+	order  = drivertest.Order("1", "9", placed, 7).ID
 )
 
 // shop returns a ledger with one order of 100 fen in the given state.
 func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 	t.Helper()
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(placed)}))
-	must.OK(t, sample.Place(t.Context(), l, sample.Order("1", "9", placed, 7), state))
+	must.OK(t, drivertest.Place(t.Context(), l, drivertest.Order("1", "9", placed, 7), state))
 	return l
 }
 

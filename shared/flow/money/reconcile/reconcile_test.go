@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/reconcile"
 	"github.com/your-org/seckill/shared/seckill"
@@ -65,8 +65,8 @@ func (w *bank) book(l seckill.BillLine) {
 // paid makes an order that is paid at a time; the ledger records it later, by late.
 func (w *bank) paid(t must.T, at time.Time, late time.Duration) seckill.Payment {
 	w.n++
-	o := sample.Order("1", "7", at, w.n)
-	p := sample.Payment(o, fmt.Sprint(1000+w.n))
+	o := drivertest.Order("1", "7", at, w.n)
+	p := drivertest.Payment(o, fmt.Sprint(1000+w.n))
 	p.At = at.Add(late)
 	must.OK(t, w.ledger.Place(ctx, o, 1000), w.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 	w.book(seckill.BillLine{Order: o.ID, TradeNo: p.TradeNo, Amount: 100, At: at})

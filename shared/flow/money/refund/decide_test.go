@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -37,8 +37,8 @@ func (d *office) paid(units int) string {
 	for i := range units {
 		all = append(all, d.made-i)
 	}
-	o := sample.Order("1", "7", d.clock.Now(), all...)
-	must.OK(d.t, sample.Place(context.Background(), d.ledger, o, seckill.Paid))
+	o := drivertest.Order("1", "7", d.clock.Now(), all...)
+	must.OK(d.t, drivertest.Place(context.Background(), d.ledger, o, seckill.Paid))
 	return o.ID
 }
 

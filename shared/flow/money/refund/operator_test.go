@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -51,8 +51,8 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 		{"expired", seckill.Expired, seckill.RefundOwed, seckill.RefundOwed, 2},
 		{"cancelled", seckill.Cancelled, seckill.RefundOwed, seckill.RefundOwed, 2},
 	} {
-		o := sample.Order("1", "7", now, i+1)
-		must.OK(t, sample.Place(ctx, l, o, tt.end))
+		o := drivertest.Order("1", "7", now, i+1)
+		must.OK(t, drivertest.Place(ctx, l, o, tt.end))
 		for no, want := range map[string]seckill.Code{"waits": seckill.CodeInvalid, "none": seckill.CodeInvalid,
 			"back": seckill.CodeInvalid, "cheap": seckill.CodeInvalid, "silent": seckill.CodeUnavailable} {
 			if _, err := f.RecordTrade(ctx, o.ID, no, "ann", "on the bill"); seckill.CodeOf(err) != want {
@@ -113,7 +113,7 @@ func newCrowded(t *testing.T) *crowded {
 func (c *crowded) place(id string) {
 	c.t.Helper()
 	c.units++
-	o := sample.Order("1", "7", c.clock.Now(), c.units)
+	o := drivertest.Order("1", "7", c.clock.Now(), c.units)
 	o.ID, o.PayBy = id, o.Placed.Add(time.Minute)
 	must.OK(c.t, c.Place(c.t.Context(), o, 1e6))
 }

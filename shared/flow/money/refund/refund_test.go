@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -22,7 +22,7 @@ func TestAnOperatorsWords(t *testing.T) {
 	clock := memory.NewClock(now)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: memory.Meter{}})
-	o := sample.Order("1", "7", now, 1)
+	o := drivertest.Order("1", "7", now, 1)
 	must.OK(t, l.Place(ctx, o, 1))
 	for _, w := range []struct {
 		who, why, field string
@@ -74,8 +74,8 @@ func TestARefundWithoutAnOutcome(t *testing.T) {
 	clock, m, provider := memory.NewClock(now), memory.Meter{}, &nowhere{}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: m})
-	o := sample.Order("1", "7", now, 1)
-	must.OK(t, sample.Place(ctx, l, o, seckill.Paid))
+	o := drivertest.Order("1", "7", now, 1)
+	must.OK(t, drivertest.Place(ctx, l, o, seckill.Paid))
 	must.Get(f.Order(ctx, o.ID, "ann", "broken", false))
 	for range 60 {
 		clock.Advance(time.Minute)

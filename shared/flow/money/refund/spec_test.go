@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -82,10 +82,10 @@ func TestRefund(t *testing.T) {
 			clock, provider := memory.NewClock(now), &scripted{answers: strings.Fields(c.answers)}
 			l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 			f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: memory.Meter{}})
-			o := sample.Order("1", "7", now, 1)
-			must.OK(t, sample.Place(t.Context(), l, o, seckill.Paid))
+			o := drivertest.Order("1", "7", now, 1)
+			must.OK(t, drivertest.Place(t.Context(), l, o, seckill.Paid))
 			if c.second {
-				late := sample.Payment(o, "1")
+				late := drivertest.Payment(o, "1")
 				late.State, late.Due = seckill.RefundDue, now
 				must.OK(t, l.RecordPayment(t.Context(), late, seckill.Paid, seckill.Paid))
 			}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/activity"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
@@ -95,7 +95,7 @@ func newEnv(t *testing.T) *env {
 	e.faulty = &failing{Items: e.items}
 	l := ledger.New(e.rows)
 	for i, id := range []string{"1", "2", "3", "4"} {
-		it := sample.Item(id, now.Add(time.Duration(2+i)*time.Hour))
+		it := drivertest.Item(id, now.Add(time.Duration(2+i)*time.Hour))
 		must.OK(t, e.items.Put(t.Context(), it, &seckill.Description{Detail: "<p>" + id + "</p>"}))
 	}
 	e.Flow = activity.New(activity.Deps{Activities: l, Items: e.faulty, Questions: l, Clock: e.clock,

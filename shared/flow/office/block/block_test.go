@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/seckill"
@@ -44,7 +44,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	clock := memory.NewClock(now)
 	items := memory.NewItems()
-	must.OK(t, items.Put(t.Context(), sample.Item("7", now), &seckill.Description{}))
+	must.OK(t, items.Put(t.Context(), drivertest.Item("7", now), &seckill.Description{}))
 	r := &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock})}
 	l := ledger.New(r)
 	return &env{block.New(block.Deps{Ledger: l, Items: items, Clock: clock}), r, l, clock}

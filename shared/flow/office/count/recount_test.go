@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/seckill"
@@ -31,7 +31,7 @@ func lagging(t *testing.T, n int) *env {
 func (e *env) place(t *testing.T, i int) seckill.OrderChange {
 	t.Helper()
 	l, now := ledger.New(e.rows.Rows), e.clock.Now()
-	o := sample.Order("1", fmt.Sprint(i), now, i+1)
+	o := drivertest.Order("1", fmt.Sprint(i), now, i+1)
 	must.OK(t, l.Place(t.Context(), o, 5))
 	o = must.Get(l.Order(t.Context(), o.ID))
 	return seckill.OrderChange{Order: o}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/erase"
 	"github.com/your-org/seckill/shared/seckill"
@@ -63,7 +63,7 @@ func (s *shop) start() {
 
 // item makes an item whose sale ends at the opening plus lasts.
 func (s *shop) item(id string, lasts time.Duration) {
-	it := sample.Item(id, opening)
+	it := drivertest.Item(id, opening)
 	it.End = opening.Add(lasts)
 	must.OK(s, s.items.Put(ctx, it, nil))
 }
@@ -71,9 +71,9 @@ func (s *shop) item(id string, lasts time.Duration) {
 // order places an order of the item and moves it to the state.
 func (s *shop) order(item string, n int, state seckill.State) string {
 	s.Helper()
-	o := sample.Order(item, fmt.Sprint(n), opening, n)
+	o := drivertest.Order(item, fmt.Sprint(n), opening, n)
 	o.Network = netip.MustParseAddr("2001:db8::7")
-	must.OK(s, sample.Place(ctx, s.ledger, o, state))
+	must.OK(s, drivertest.Place(ctx, s.ledger, o, state))
 	return o.ID
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	pages "github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/flow/money/refund"
@@ -42,12 +42,12 @@ func newShop(t *testing.T) *shop {
 func (s *shop) order(paid bool) string {
 	s.Helper()
 	s.made++
-	o, state := sample.Order("1", "7", s.clock.Now(), s.made), seckill.PendingPayment
+	o, state := drivertest.Order("1", "7", s.clock.Now(), s.made), seckill.PendingPayment
 	o.PayBy = o.Placed.Add(100 * 24 * time.Hour)
 	if paid {
 		state = seckill.Paid
 	}
-	must.OK(s, sample.Place(s.Context(), s.ledger, o, state))
+	must.OK(s, drivertest.Place(s.Context(), s.ledger, o, state))
 	return o.ID
 }
 

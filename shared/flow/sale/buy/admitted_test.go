@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -162,7 +162,7 @@ func TestChecksThatMayChangeAreNotRemembered(t *testing.T) {
 func (f *fixture) drain(t *testing.T) {
 	t.Helper()
 	for i := range f.item.Stock {
-		r := sample.Request("1001", "9"+strconv.Itoa(i), f.clock.Now())
+		r := drivertest.Request("1001", "9"+strconv.Itoa(i), f.clock.Now())
 		res, err := f.stock.Reserve(t.Context(), f.clock.Now(), r, true, seckill.Resend)
 		if err != nil || res.Code != seckill.Reserved {
 			t.Fatal(res, err)

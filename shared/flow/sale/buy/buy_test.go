@@ -8,8 +8,8 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,7 +42,7 @@ func setup(tb testing.TB, stock, limit int) *fixture {
 	f := &fixture{clock: memory.NewClock(start.Add(time.Minute)),
 		stock: &counting{Stock: redisstock.New(memory.NewRedis())}, items: memory.NewItems()}
 	f.orders = memory.NewQueue(f.clock, memory.QueueOptions{})
-	f.item = sample.Item("1001", start)
+	f.item = drivertest.Item("1001", start)
 	f.item.Stock, f.item.Limit = stock, limit
 	ctx := context.Background()
 	must.OK(tb, f.items.Put(ctx, f.item, nil), f.stock.BuildStart(ctx, start, f.item.ID, "t"),

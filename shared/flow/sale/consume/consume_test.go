@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/drivertest/sample"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/flow/sale/consume"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -232,7 +232,7 @@ func TestConsume(t *testing.T) {
 				units = c.given.units
 			}
 			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
-				Request: sample.Request("1", "9", opened.Add(-c.given.waited)), Units: units}}
+				Request: drivertest.Request("1", "9", opened.Add(-c.given.waited)), Units: units}}
 			w.check(t, m.Encode(), c.then, c.comes)
 		})
 	}
@@ -284,7 +284,7 @@ func (w *ports) check(t *testing.T, body []byte, then string, comes bool) {
 func TestNetworksUnderWay(t *testing.T) {
 	from := netip.MustParseAddr("192.0.2.1")
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
-		Request: sample.Request("1", "9", opened), Units: []int{7}}}
+		Request: drivertest.Request("1", "9", opened), Units: []int{7}}}
 	m.Reservation.Network = from
 	for keep, want := range map[bool]netip.Addr{true: from, false: {}} {
 		w := &ports{now: opened}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/expire"
 	"github.com/your-org/seckill/shared/seckill"
@@ -20,7 +20,7 @@ var (
 	ctx    = context.Background()
 	placed = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	due    = placed.Add(15*time.Minute + seckill.Grace) // when an order with a hold of 15 minutes is due
-	order  = sample.Order("1", "9", placed, 7).ID
+	order  = drivertest.Order("1", "9", placed, 7).ID
 )
 
 // shop is a ledger with one order, and the payment provider that the step asks.
@@ -84,12 +84,12 @@ func newShop(t *testing.T, state seckill.State, now time.Time) *shop {
 	t.Helper()
 	clock := memory.NewClock(placed)
 	s := &shop{clock: clock, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))}
-	o := sample.Order("1", "9", placed, 7)
+	o := drivertest.Order("1", "9", placed, 7)
 	if state == seckill.Cancelled { // means: closing, because its shopper cancelled it
-		must.OK(t, sample.Place(ctx, s.ledger, o, seckill.PendingPayment),
+		must.OK(t, drivertest.Place(ctx, s.ledger, o, seckill.PendingPayment),
 			s.ledger.BeginClosing(ctx, o, seckill.Cancelled, placed, "cancelled"))
 	} else {
-		must.OK(t, sample.Place(ctx, s.ledger, o, state))
+		must.OK(t, drivertest.Place(ctx, s.ledger, o, state))
 	}
 	clock.Advance(now.Sub(placed))
 	return s

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/repair"
 	"github.com/your-org/seckill/shared/seckill"
@@ -119,7 +119,7 @@ func (q queue) Send(_ context.Context, m seckill.Message, _ time.Duration) error
 func run(t *testing.T, s *stock, l *ledger, calls string, fails bool) {
 	t.Helper()
 	items := memory.NewItems()
-	it := sample.Item("1", opening)
+	it := drivertest.Item("1", opening)
 	it.Buckets = 1
 	must.OK(t, items.Put(t.Context(), it, nil))
 	l.stock = s

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -44,7 +44,7 @@ func newScripted(t *testing.T, at time.Duration, faults map[string]error) (*stag
 	t.Helper()
 	opening := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	items, s := memory.NewItems(), &scripted{faults: faults}
-	must.OK(t, items.Put(t.Context(), sample.Item("1", opening), nil))
+	must.OK(t, items.Put(t.Context(), drivertest.Item("1", opening), nil))
 	return stage.New(stage.Deps{Stock: s, Items: items, Clock: memory.NewClock(opening.Add(at)),
 		IDs: system.NewIDs(nil), Activities: newLedger()}), s
 }

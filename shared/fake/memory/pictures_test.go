@@ -1,17 +1,17 @@
-package pictures_test
+package memory_test
 
 import (
 	"errors"
 	"testing"
 
-	"github.com/your-org/seckill/shared/fake/pictures"
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestMemoryIsBounded: what does not fit is refused, and what is there stays.
-func TestMemoryIsBounded(t *testing.T) {
+func TestPicturesAreBounded(t *testing.T) {
 	t.Parallel()
-	var m pictures.Memory
+	var m memory.Pictures
 	full := seckill.Picture{Name: "full", Data: make([]byte, 64<<20)}
 	if err := errors.Join(m.Put(t.Context(), &full), m.Put(t.Context(), &full)); err != nil {
 		t.Fatal(err)

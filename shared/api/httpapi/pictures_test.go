@@ -1,4 +1,4 @@
-package gallery_test
+package httpapi_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/shared/api/gallery"
-	"github.com/your-org/seckill/shared/fake/pictures"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -19,8 +19,8 @@ type broken struct{ seckill.Pictures }
 
 func (broken) Get(context.Context, string) ([]byte, error) { return nil, errors.New("i/o timeout") }
 
-// TestServe: pictures of a store, for ever; everything else is the next handler's; a fault says when to ask again.
-func TestServe(t *testing.T) {
+// TestServePictures: pictures of a store, for ever; everything else is the next handler's; a fault says when to ask again.
+func TestServePictures(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "secret.txt"), []byte("secret"), 0o600); err != nil {
@@ -28,7 +28,7 @@ func TestServe(t *testing.T) {
 	}
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	name := strings.Repeat("a1", 16) + ".jpg"
-	stores := map[string]seckill.Pictures{"memory": &pictures.Memory{}, "folder": pictures.Folder(folder)}
+	stores := map[string]seckill.Pictures{"memory": &memory.Pictures{}, "folder": memory.PictureFolder(folder)}
 	for kind, store := range stores {
 		p := seckill.Picture{Name: name, Data: []byte("JFIF")}
 		for range 2 {
@@ -48,7 +48,7 @@ func TestServe(t *testing.T) {
 		} {
 			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil)
 			r.Header.Set("If-None-Match", c.etag)
-			gallery.Serve(store, next).ServeHTTP(w, r)
+			httpapi.ServePictures(store, next).ServeHTTP(w, r)
 			h := w.Header()
 			if ours := c.status != http.StatusTeapot; ours != (h.Get("Vary") == "Accept") {
 				t.Errorf("%s: %s %s varies by %q", kind, c.method, c.path, h.Get("Vary"))
@@ -61,7 +61,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/pictures/"+name, nil)
-	gallery.Serve(broken{}, next).ServeHTTP(w, r)
+	httpapi.ServePictures(broken{}, next).ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("a fault: %d %v", w.Code, w.Header())
 	}

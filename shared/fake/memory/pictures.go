@@ -1,4 +1,4 @@
-package pictures
+package memory
 
 import (
 	"context"
@@ -11,15 +11,15 @@ import (
 // maxMemory is how many bytes of pictures a process keeps.
 const maxMemory = 64 << 20
 
-// Memory keeps pictures as long as the process. Its zero value is ready for use.
-type Memory struct {
+// Pictures keeps pictures as long as the process. Its zero value is ready for use.
+type Pictures struct {
 	mu   sync.Mutex
 	all  map[string][]byte
 	size int
 }
 
 // Put implements seckill.Pictures.
-func (m *Memory) Put(_ context.Context, p *seckill.Picture) error {
+func (m *Pictures) Put(_ context.Context, p *seckill.Picture) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.all[p.Name]; ok {
@@ -36,7 +36,7 @@ func (m *Memory) Put(_ context.Context, p *seckill.Picture) error {
 }
 
 // Get implements seckill.Pictures.
-func (m *Memory) Get(_ context.Context, name string) ([]byte, error) {
+func (m *Pictures) Get(_ context.Context, name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if data, ok := m.all[name]; ok {

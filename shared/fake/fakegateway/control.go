@@ -1,6 +1,4 @@
-// Package control lets people and tests on one machine see what a fake gateway did, and change what goes wrong: GET and
-// PUT /faults, GET /trades. In: a gateway. Out: a handler that serves every caller.
-package control
+package fakegateway
 
 import (
 	"encoding/json"
@@ -11,22 +9,20 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-const maxRequest = 64 << 10 // bytes of a request's body
-
-// Paths are those that Handler serves.
-var Paths = []string{"/faults", "/trades"}
+// ControlPaths are those that Control serves.
+var ControlPaths = []string{"/faults", "/trades"}
 
 type control struct {
-	*fakegateway.Gateway
+	*Gateway
 	log *slog.Logger
 }
 
-// Handler serves a gateway's Paths. It logs faults of the store.
-func Handler(g *fakegateway.Gateway, log *slog.Logger) http.Handler {
+// Control lets people and tests on one machine see what a gateway did, and change what goes wrong. It serves
+// ControlPaths, and logs faults of the store.
+func Control(g *Gateway, log *slog.Logger) http.Handler {
 	c := control{g, log}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /faults", c.serveFaults)
@@ -44,7 +40,7 @@ func (g *control) serveFaults(w http.ResponseWriter, _ *http.Request) {
 func (g *control) putFaults(w http.ResponseWriter, r *http.Request) {
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
 	dec.DisallowUnknownFields()
-	var plan fakegateway.Faults
+	var plan Faults
 	err := dec.Decode(&plan)
 	if err == nil && !errors.Is(dec.Decode(new(json.RawMessage)), io.EOF) {
 		err = errors.New("more than one value")
@@ -52,7 +48,7 @@ func (g *control) putFaults(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest,
 			map[string]string{"error": fmt.Sprintf(`want {"seed": 7, "shares": {"notification-lost": 0.2}}; known: %s: %v`,
-				fakegateway.FaultNames, err)})
+				FaultNames, err)})
 		return
 	}
 	if err := g.SetFaults(plan); err != nil {
@@ -70,17 +66,17 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // line is a trade in the output of /trades: amounts in yuan, times in RFC 3339.
 type line struct {
-	OutTradeNo string             `json:"out_trade_no"`
-	TradeNo    string             `json:"trade_no"`
-	Subject    string             `json:"subject"`
-	Amount     seckill.Fen        `json:"amount"`
-	Status     fakegateway.Status `json:"status"`
-	Created    time.Time          `json:"created"`
-	Expires    time.Time          `json:"expires"`
-	Paid       *time.Time         `json:"paid,omitempty"`
-	Refunded   seckill.Fen        `json:"refunded"`
-	Kept       seckill.Fen        `json:"kept"`
-	Refunds    []lineBack         `json:"refunds"`
+	OutTradeNo string      `json:"out_trade_no"`
+	TradeNo    string      `json:"trade_no"`
+	Subject    string      `json:"subject"`
+	Amount     seckill.Fen `json:"amount"`
+	Status     Status      `json:"status"`
+	Created    time.Time   `json:"created"`
+	Expires    time.Time   `json:"expires"`
+	Paid       *time.Time  `json:"paid,omitempty"`
+	Refunded   seckill.Fen `json:"refunded"`
+	Kept       seckill.Fen `json:"kept"`
+	Refunds    []lineBack  `json:"refunds"`
 }
 
 type lineBack struct {

@@ -1,7 +1,4 @@
-// Package lambdacall calls a stack's functions, for the back office. In: a function's short name and an event. Out: its
-// answer, or an error: the function may have done what it was asked. Only the function admin links it: AWS's client of
-// Lambda is large.
-package lambdacall
+package main
 
 import (
 	"context"
@@ -28,15 +25,15 @@ const (
 	longestWait = 200 * time.Millisecond
 )
 
-// Caller calls functions. It is safe for concurrent use.
-type Caller struct {
+// caller calls a stack's functions. It is safe for concurrent use.
+type caller struct {
 	client *lambda.Client
 	stack  string
 }
 
-// New returns a caller of the functions of the stack with this name.
-func New(c aws.Config, stack string) *Caller {
-	return &Caller{stack: stack, client: lambda.NewFromConfig(c, func(o *lambda.Options) {
+// newCaller returns a caller of the functions of the stack with this name.
+func newCaller(c aws.Config, stack string) *caller {
+	return &caller{stack: stack, client: lambda.NewFromConfig(c, func(o *lambda.Options) {
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts, o.MaxBackoff, o.RateLimiter = busyTries, longestWait, ratelimit.None
 			o.Retryables = []retry.IsErrorRetryable{retry.RetryableErrorCode{
@@ -45,8 +42,9 @@ func New(c aws.Config, stack string) *Caller {
 	})}
 }
 
-// Invoke calls a function and waits for its answer. A stack without the function: CodeNotFound.
-func (c *Caller) Invoke(ctx context.Context, function string, event []byte) ([]byte, error) {
+// Invoke calls a function by its short name and waits for its answer. A stack without the function: CodeNotFound. After
+// another error the function may have done what it was asked.
+func (c *caller) Invoke(ctx context.Context, function string, event []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	out, err := c.client.Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(c.stack + "-" + function),

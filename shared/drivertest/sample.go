@@ -1,6 +1,4 @@
-// Package sample makes what tests begin with: an item, a request, an order in a state. A test changes what matters
-// to it.
-package sample
+package drivertest
 
 import (
 	"context"

@@ -1,25 +1,26 @@
-// Package gallery serves pictures of items. In: a store of pictures that package cover made. Out: their bytes, below
-// seckill.PicturePath, to be kept by browsers for ever: a name is made of the content.
-package gallery
+package httpapi
 
 import (
 	"errors"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"strings"
 
-	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-var validName = regexp.MustCompile(`^[0-9a-f]{32}\.(jpg|png)$`)
+// pictureName reports whether a picture may have this name: 32 hexadecimal digits and its type.
+func pictureName(name string) bool {
+	hash, kind, _ := strings.Cut(name, ".")
+	return len(hash) == 32 && strings.Trim(hash, "0123456789abcdef") == "" && (kind == "jpg" || kind == "png")
+}
 
-// Serve serves a store's pictures below seckill.PicturePath; other requests go to next.
-func Serve(s seckill.Pictures, next http.Handler) http.Handler {
+// ServePictures serves the pictures that package cover made, below seckill.PicturePath. Browsers keep them for ever: a
+// name is made of the content. Other requests go to next.
+func ServePictures(s seckill.Pictures, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		dir, name := filepath.Split(r.URL.Path)
-		if dir != seckill.PicturePath || !validName.MatchString(name) ||
+		if dir != seckill.PicturePath || !pictureName(name) ||
 			(r.Method != http.MethodGet && r.Method != http.MethodHead) {
 			next.ServeHTTP(w, r)
 			return
@@ -30,7 +31,7 @@ func Serve(s seckill.Pictures, next http.Handler) http.Handler {
 			return
 		}
 		if err != nil {
-			httpapi.Problem(w, r, &seckill.Error{Code: seckill.CodeUnavailable, Err: err})
+			Problem(w, r, &seckill.Error{Code: seckill.CodeUnavailable, Err: err})
 			return
 		}
 		h := w.Header()

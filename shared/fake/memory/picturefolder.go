@@ -1,5 +1,4 @@
-// Package pictures keeps pictures of items on one machine: in a folder, or in the process's memory.
-package pictures
+package memory
 
 import (
 	"context"
@@ -11,11 +10,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Folder keeps pictures as files of a folder, by its path.
-type Folder string
+// PictureFolder keeps pictures as files of a folder, by its path.
+type PictureFolder string
 
 // Put implements seckill.Pictures.
-func (folder Folder) Put(_ context.Context, p *seckill.Picture) error {
+func (folder PictureFolder) Put(_ context.Context, p *seckill.Picture) error {
 	if err := os.MkdirAll(string(folder), 0o755); err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func (folder Folder) Put(_ context.Context, p *seckill.Picture) error {
 }
 
 // Get implements seckill.Pictures. It reads regular files alone.
-func (folder Folder) Get(_ context.Context, name string) ([]byte, error) {
+func (folder PictureFolder) Get(_ context.Context, name string) ([]byte, error) {
 	path := filepath.Join(string(folder), filepath.Base(name))
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
