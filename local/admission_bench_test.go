@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/api/altcha"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/sale/admit"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -52,9 +53,7 @@ func startDoor(b *testing.B, checks seckill.Checks) *door {
 		b.Fatal(err)
 	}
 	d.tickets, err = jwtauth.NewTickets(map[string]string{"1": "a secret of tickets"}, d.sys.Clock)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	return d
 }
 
@@ -62,9 +61,7 @@ func startDoor(b *testing.B, checks seckill.Checks) *door {
 func (d *door) request(b *testing.B, n int, path, body string) *http.Request {
 	b.Helper()
 	token, err := d.sys.Token(user(n), time.Hour)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
@@ -83,9 +80,7 @@ func BenchmarkTicket(b *testing.B) {
 				Work: cheapWork})
 			handler := httpapi.NewAdmit(flow, d.auth, httpapi.Options{Limits: httpapi.NewLimits(d.sys.Clock)})
 			pool, err := d.sys.Ledger.Questions(b.Context(), d.item.ID)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			answers := map[string]string{}
 			for _, q := range pool {
 				answers[q.Text] = q.Answers[0]
@@ -97,9 +92,7 @@ func BenchmarkTicket(b *testing.B) {
 					b.Fatal(c.Question, err)
 				}
 				solution, _, err := altcha.Solve(c.Proof)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 				answer := ""
 				if c.Question != "" {
 					answer = fmt.Sprintf(`,"answer":%q`, answers[c.Question])
@@ -158,9 +151,7 @@ func benchmarkBuy(b *testing.B, stock seckill.Reserver, checks seckill.Checks, c
 		requests[i] = d.request(b, i, "/seckill/buy", body)
 		if checks != seckill.ChecksOff {
 			ticket, err := d.tickets.Make(user(i), d.item.ID, d.item.End)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			requests[i].Header.Set("Ticket", ticket)
 		}
 	}

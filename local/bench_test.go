@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -34,9 +35,7 @@ func BenchmarkSoldOut(b *testing.B) {
 	defer stop()
 	requests := purchases(b, sys, "7", benchShoppers)
 	auth, err := jwtauth.New(jwtauth.Keys{Current: local.DefaultSecret}, system.Clock{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	answer := bytes.Repeat([]byte("x"), 200)
 	bare := &http.Server{ReadHeaderTimeout: time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,9 +47,7 @@ func BenchmarkSoldOut(b *testing.B) {
 			_, _ = w.Write(answer)
 		})}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	go func() { _ = bare.Serve(l) }()
 	b.Cleanup(func() { _ = bare.Close() })
 	ours := addrOf(sys)
@@ -81,9 +78,7 @@ func startBench(b *testing.B, o local.Options) (sys *local.System, stop func()) 
 	if err == nil {
 		err = sys.Start(b.Context())
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	return sys, func() {
 		if err := sys.Close(context.Background()); err != nil {
 			b.Error(err)
@@ -104,9 +99,7 @@ func purchases(b testing.TB, s tokens, item string, n int) [][]byte {
 	out := make([][]byte, n)
 	for i := range out {
 		token, err := s.Token(user(i), time.Hour)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		body := fmt.Sprintf(`{"seckill_id":%q,"count":1,"address":%q}`, item, address)
 		out[i] = fmt.Appendf(nil,
 			"POST /seckill/buy HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: "+
@@ -193,9 +186,7 @@ func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
 		b.StartTimer()
 		begin, before := time.Now(), mallocs()
 		hammer(b, addrOf(sys), requests, n)
-		if err := sys.WaitIdle(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, sys.WaitIdle(b.Context()))
 		took += time.Since(begin)
 		made += mallocs() - before
 		b.StopTimer()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -32,20 +33,14 @@ func TestAClientThatClosesItsSide(t *testing.T) {
 					"application/json\r\nContent-Length: %d\r\n\r\n%s",
 				host, w.token(fmt.Sprint(1000+i)), len(body), body)
 		conn, err := net.Dial("tcp", host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 		if _, err = conn.Write([]byte(request)); err == nil {
 			err = conn.(*net.TCPConn).CloseWrite()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		answer.Body.Close()
 		conn.Close()
 		statuses[answer.StatusCode]++

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -19,14 +20,10 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 		"/seckill/alipay/notify", "/order/o1", "/cashier", "/gateway.do", "/_local/clock", "/_local/nothing"} {
 		for _, host := range []string{"", "shop.example"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL()+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r.Host = host
 			resp, err := w.http.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			resp.Body.Close()
 			policy := resp.Header.Get("Content-Security-Policy")
 			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {

@@ -16,6 +16,7 @@ import (
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -59,9 +60,7 @@ func startChanged(t *testing.T, o local.Options, change func(*local.System)) *sh
 	t.Helper()
 	o.Addr, o.ShopKeys, o.GatewayKeys = ":0", keyPairs()[0], keyPairs()[1]
 	sys, err := local.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	transport := &http.Transport{MaxConnsPerHost: 64, MaxIdleConnsPerHost: 64}
 	w := &shopTest{System: sys, t: t, http: &http.Client{Transport: transport, Timeout: patience}}
 	t.Cleanup(func() {
@@ -74,9 +73,7 @@ func startChanged(t *testing.T, o local.Options, change func(*local.System)) *sh
 		}
 	})
 	change(sys)
-	if err := sys.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sys.Start(context.Background()))
 	return w
 }
 
@@ -84,15 +81,11 @@ func startChanged(t *testing.T, o local.Options, change func(*local.System)) *sh
 func startKept(t *testing.T, o local.Options) *shopTest {
 	t.Helper()
 	sys, err := local.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	transport := &http.Transport{}
 	w := &shopTest{System: sys, t: t, http: &http.Client{Transport: transport, Timeout: patience}}
 	t.Cleanup(func() { transport.CloseIdleConnections(); w.halt() })
-	if err := sys.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sys.Start(t.Context()))
 	return w
 }
 
@@ -156,9 +149,7 @@ func refusal(err error) (r operator.Refusal) {
 func (w *shopTest) token(user string) string {
 	w.t.Helper()
 	token, err := w.Token(user, 24*time.Hour)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	return token
 }
 
@@ -244,9 +235,7 @@ func (w *shopTest) waitIdle() {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := w.WaitIdle(ctx); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, w.WaitIdle(ctx))
 }
 
 // drained waits until the system is idle and checks every guarantee.

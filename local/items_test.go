@@ -11,6 +11,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -25,9 +26,7 @@ func TestAnOrderKeepsWhatWasBought(t *testing.T) {
 	kept, _ := w.bought("1001", "11")
 	old, _ := w.bought("1002", "11")
 	it, err := w.Items.Get(ctx, "11")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	options := seckill.Options{{Name: "颜色", Value: "黑"}}
 	if o, err := w.Ledger.Order(ctx, kept); err != nil || !slices.Equal(o.Options, options) {
 		t.Errorf("the ledger keeps %v, %v", o.Options, err)
@@ -36,15 +35,11 @@ func TestAnOrderKeepsWhatWasBought(t *testing.T) {
 	price := `"sk_price":` + it.Price.Yuan()
 	it.Version, it.Price, it.Commodity.Title, it.Commodity.Price = it.Version+1, 1_00, "钟", 2_00
 	it.Variant.Options = seckill.Options{{Name: "颜色", Value: "白"}}
-	if err := w.Items.Put(ctx, it, &seckill.Description{Covers: []string{"/b.svg", "/c.svg"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Items.Put(ctx, it, &seckill.Description{Covers: []string{"/b.svg", "/c.svg"}}))
 	is := `"title":"钟","price":2.00,"covers":["/b.svg","/c.svg"]`
 	err = w.Rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: old},
 		Op: ledger.OpUpdate, Remove: []string{"item_version", "list_price", "cover", "options"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w.pass(time.Minute) // stage publishes the list again
 	w.eventually("the page has the change", func() bool {
 		return strings.Contains(w.call("", "GET", "/seckill/detail/11", nil).Raw, is)

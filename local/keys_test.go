@@ -15,6 +15,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -74,9 +75,7 @@ func TestAPublicKeyWithoutItsPrivateOneIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, local.AppPublicFile)
-	if err := os.WriteFile(name, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte("mine"), 0o600))
 	_, err := local.New(local.Options{Addr: ":0", Keys: dir})
 	text, _ := os.ReadFile(name)
 	if err == nil || !strings.Contains(err.Error(), "exists without "+local.AppPrivateFile) ||
@@ -92,9 +91,7 @@ func TestAnotherShopIsPointedAtARun(t *testing.T) {
 	dir := t.TempDir()
 	for name, pair := range map[string]fakegateway.KeyPair{local.AppPrivateFile: keyPairs()[1],
 		local.AlipayPrivateFile: keyPairs()[0]} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(pair.Private), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(pair.Private), 0o600))
 	}
 	w := startKept(t, local.Options{Addr: ":0", Keys: dir})
 	told := make(chan url.Values, 1)
@@ -109,23 +106,17 @@ func TestAnotherShopIsPointedAtARun(t *testing.T) {
 	}))
 	t.Cleanup(shop.Close)
 	private, err := os.ReadFile(filepath.Join(dir, local.AppPrivateFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	keys := w.call("", "GET", "/_local/keys", nil)
 	client, err := alipay.New(alipay.Config{AppID: keys.Text("app_id"), SellerID: keys.Text("seller_id"),
 		PrivateKey:      string(private),
 		AlipayPublicKey: keys.Text("alipay_public_key"), Gateway: keys.Text("gateway"), NotifyURL: shop.URL + "/told",
 		HTTP: w.http, Clock: w.Clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	order, now := seckill.KeyedOrderID("1", "1", "another shop's"), w.Clock.Now()
 	pay, err := client.Prepare(seckill.Order{ID: order, Title: "别的店", Amount: 1, Placed: now,
 		PayBy: now.Add(time.Hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if a := w.payAtCashier(pay); a.Status != http.StatusOK {
 		t.Fatal(a)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -17,9 +18,7 @@ func (w *shopTest) seen(item string) livescreen.Seen {
 	w.Clock.Advance(livescreen.MinuteAge)
 	w.waitIdle()
 	seen, err := gives[livescreen.Seen](w, &operator.ReadLive{Item: item})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	return seen
 }
 
@@ -53,9 +52,7 @@ func TestLiveFiguresOfTraffic(t *testing.T) {
 		t.Errorf("by minute %d presses, %d refusals: %+v", presses, refused, m.Minutes)
 	}
 	d, err := w.Closings.Depth(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, q := range seen.Queues.Value {
 		if q.Visible+q.InFlight+q.Parked != 0 || q.Name == "closings" && (q.Delayed != d.Delayed || d.Delayed != 2) {
 			t.Errorf("queue %+v, closings %+v", q, d)

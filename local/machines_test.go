@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -24,26 +25,20 @@ func TestMachines(t *testing.T) {
 		items := local.DemoItems(time.Now(), 5, 1)
 		local.SetChecks(items, seckill.ChecksStandard)
 		w := start(t, local.Options{Items: items, Machines: simulated})
-		if err := w.Ledger.PutBlock(t.Context(), seckill.Block{Subject: "net:198.18.0.1/32", Item: local.DemoLive,
-			Reason: "test", By: "test", Made: time.Now(), Until: time.Now().Add(time.Hour)}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Ledger.PutBlock(t.Context(), seckill.Block{Subject: "net:198.18.0.1/32", Item: local.DemoLive,
+			Reason: "test", By: "test", Made: time.Now(), Until: time.Now().Add(time.Hour)}))
 		for n, want := range map[int]int{1: http.StatusForbidden, 2: http.StatusOK} {
 			if !simulated {
 				want = http.StatusOK
 			}
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL()+"/seckill/challenge",
 				bytes.NewReader([]byte(`{"seckill_id":"`+local.DemoLive+`"}`)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r.Header.Set("Authorization", "Bearer "+w.token("1001"))
 			from := net.Dialer{LocalAddr: &net.TCPAddr{IP: local.MachineAddr(n).AsSlice()}}
 			client := http.Client{Transport: &http.Transport{DialContext: from.DialContext, DisableKeepAlives: true}}
 			resp, err := client.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			resp.Body.Close()
 			if resp.StatusCode != want {
 				t.Errorf("machine %d, simulated %v: %s, want %d", n, simulated, resp.Status, want)

@@ -23,6 +23,7 @@ import (
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -77,9 +78,7 @@ func TestLiveChild(t *testing.T) {
 		wire.mu.Lock()
 		report, err := json.Marshal(childReport{u.RSS, u.PeakRSS, w.Meter.Counts()[seckill.EventPlaced], wire.began})
 		wire.mu.Unlock()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fmt.Printf("REPORT %s\n", report)
 	}
 }
@@ -112,16 +111,10 @@ func manyPagesSale(t *testing.T, pages int) (report childReport, delays []time.D
 	cmd.Env = append(os.Environ(), childVariable+"=1")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	said := func(word string) string {
 		for {
@@ -146,9 +139,7 @@ func manyPagesSale(t *testing.T, pages int) (report childReport, delays []time.D
 	})
 	hammer(t, "127.0.0.1"+base[len("http://localhost"):], purchases(t, sharedSecret{}, "7", manyShoppers), manyShoppers)
 	fmt.Fprintln(in, "report")
-	if err := json.Unmarshal([]byte(said("REPORT")), &report); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(said("REPORT")), &report))
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		mu.Lock()
 		n := len(heard)

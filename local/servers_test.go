@@ -27,6 +27,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/redistest"
 )
 
@@ -43,15 +44,11 @@ type killable struct {
 func (k *killable) start() {
 	k.t.Helper()
 	log, err := os.Create(filepath.Join(k.t.TempDir(), "log"))
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.OK(k.t, err)
 	defer log.Close()
 	k.cmd = exec.Command(k.bin, k.args...)
 	k.cmd.Stdout, k.cmd.Stderr = log, log
-	if err := k.cmd.Start(); err != nil {
-		k.t.Fatal(err)
-	}
+	must.OK(k.t, k.cmd.Start())
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		text, _ := os.ReadFile(log.Name())
 		if _, rest, ok := strings.Cut(string(text), "Storefront  "); ok {
@@ -187,9 +184,7 @@ func auditServers(t *testing.T, dynamo, redisAddr string, stock int, promised ma
 			Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})}
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Second) {
 		report, err := audit.Run(ctx, sale, audit.Options{Item: sale.Item})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var broken []string
 		for _, g := range report.Results {
 			if g.Verdict == audit.Broken {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -21,9 +22,7 @@ type browser struct {
 func (b *browser) send(method, path, body string, headers ...string) (status int, text string, h http.Header) {
 	b.w.t.Helper()
 	r, err := http.NewRequestWithContext(b.w.t.Context(), method, b.w.URL()+path, strings.NewReader(body))
-	if err != nil {
-		b.w.t.Fatal(err)
-	}
+	must.OK(b.w.t, err)
 	if b.cookie != "" {
 		r.Header.Set("Cookie", b.cookie)
 	}
@@ -33,14 +32,10 @@ func (b *browser) send(method, path, body string, headers ...string) (status int
 	client := http.Client{Transport: b.w.http.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	a, err := client.Do(r)
-	if err != nil {
-		b.w.t.Fatal(err)
-	}
+	must.OK(b.w.t, err)
 	defer a.Body.Close()
 	out, err := io.ReadAll(a.Body)
-	if err != nil {
-		b.w.t.Fatal(err)
-	}
+	must.OK(b.w.t, err)
 	return a.StatusCode, string(out), a.Header
 }
 

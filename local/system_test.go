@@ -17,6 +17,7 @@ import (
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -48,9 +49,7 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 func TestATakenPortIsNamed(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	if _, err := local.New(local.Options{Addr: l.Addr().String()}); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("got %v, want an address in use", err)
@@ -60,9 +59,7 @@ func TestATakenPortIsNamed(t *testing.T) {
 func TestASystemThatWasNeverStartedFreesItsPort(t *testing.T) {
 	t.Parallel()
 	sys, err := local.New(local.Options{Addr: ":0", ShopKeys: keyPairs()[0], GatewayKeys: keyPairs()[1]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	addr := strings.Replace(strings.TrimPrefix(sys.URL(), "http://"), "localhost", "127.0.0.1", 1)
 	for range 2 { // a second Close does nothing
 		if err := sys.Close(t.Context()); err != nil {
@@ -70,9 +67,7 @@ func TestASystemThatWasNeverStartedFreesItsPort(t *testing.T) {
 		}
 	}
 	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l.Close()
 }
 
@@ -87,9 +82,7 @@ func TestCloseEndsRequestsUnderWayAndPlacesWhatWasAccepted(t *testing.T) {
 	}
 	// A connection that never sends a request must not delay the end.
 	idle, err := net.Dial("tcp", strings.Replace(strings.TrimPrefix(w.URL(), "http://"), "localhost", "127.0.0.1", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer idle.Close()
 	w.http.CloseIdleConnections()
 	began := time.Now()
@@ -158,23 +151,17 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 	for _, body := range [][]byte{message.Encode(), bytes.Replace(message.Encode(), []byte(`"v":1`), []byte(`"v":9`),
 		1), message.Encode()[:60],
 		bytes.Replace(message.Encode(), []byte(`"count":1`), []byte(`"count":"`+secretAddress+`"`), 1)} {
-		if err := w.Orders.SendRaw(body, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Orders.SendRaw(body, 0))
 	}
 	message.Reservation.Item = "6" // the stock does not have it yet, so the message is delivered again
-	if err := w.Orders.Send(t.Context(), message, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Orders.Send(t.Context(), message, 0))
 	var a contracttest.Answer
 	w.eventually("rebuild", func() bool {
 		a = w.buy("1002", "5", 1, "k2")
 		return a.Status == 200
 	}, func() any { return a })
 	lost := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationLost: 1}}
-	if err := w.Gateway.SetFaults(lost); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Gateway.SetFaults(lost))
 	w.payAtCashier(w.awaitState("1002", "5", seckill.PendingPayment).Text("alipay_order"))
 	for _, line := range []string{"notifications were not confirmed", "message comes back"} {
 		w.eventually("log of "+line, func() bool {
@@ -201,9 +188,7 @@ func TestInvariantsSeeWhatIsBroken(t *testing.T) {
 	}
 	transact := func(writes ...ledger.Write) {
 		t.Helper()
-		if err := w.Rows.Transact(t.Context(), writes); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Rows.Transact(t.Context(), writes))
 	}
 	transact(ledger.Write{Key: unit, Op: ledger.OpDelete})
 	if n := len(localtest.Broken(w.System)); n == 0 {

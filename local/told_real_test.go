@@ -33,6 +33,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -54,9 +55,7 @@ type consumer struct {
 func newConsumer(t *testing.T) *consumer {
 	c := &consumer{T: t, posted: map[string]int{}, kept: map[string]int{}, events: map[string]string{}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c.addr = l.Addr().String()
 	l.Close()
 	t.Cleanup(c.kill)
@@ -274,9 +273,7 @@ func (w *telling) orders() (out []seckill.Order) {
 	w.t.Helper()
 	for after := ""; ; {
 		page, err := ledger.New(w.rows).OrdersByItem(context.Background(), w.item, after, 500)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		out = append(out, page.Orders...)
 		if after = page.Next; after == "" {
 			return out
@@ -368,9 +365,7 @@ func killedWhileItWrites(t *testing.T, bin string) {
 	w.sale(units, 4)
 	w.awaitTold(units, func() map[string]string {
 		all, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		heard := map[string]string{}
 		for line := range bytes.SplitSeq(all, []byte("\n")) {
 			var e struct {

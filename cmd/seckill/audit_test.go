@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // sold returns a running shop with some units of the live demo item sold.
@@ -29,9 +30,7 @@ func sold(t *testing.T) *local.System {
 	api := contracttest.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
 	for i := range 4 {
 		token, err := sys.Token(strconv.Itoa(9000+i), time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		a, err := api.Call(t.Context(), token, http.MethodPost, "/seckill/buy",
 			map[string]any{"seckill_id": local.DemoLive, "count": 1, "address": "x"})
 		if err != nil || a.Status != http.StatusOK {
@@ -40,9 +39,7 @@ func sold(t *testing.T) *local.System {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := sys.WaitIdle(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sys.WaitIdle(ctx))
 	return sys
 }
 
@@ -63,9 +60,7 @@ func TestAuditOfARunningShop(t *testing.T) {
 
 	gone := sys.Rows.Dump(ledger.TableUnits)[0]
 	k := ledger.Key{Table: ledger.TableUnits, PK: gone["bucket"].(string), SK: gone["unit"].(string)}
-	if err := sys.Rows.Transact(t.Context(), []ledger.Write{{Key: k, Op: ledger.OpDelete}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sys.Rows.Transact(t.Context(), []ledger.Write{{Key: k, Op: ledger.OpDelete}}))
 	code, out, fault = command(t, at...)
 	if code != exitFault || !strings.Contains(fault, "seckill: item 2002: I2, I3") || strings.Count(fault, "\n") != 1 ||
 		!strings.Contains(out, "I3   Conservation      broken   1 finding") {
@@ -79,9 +74,7 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 	w := record.CreateJournal(&log, record.Start{Item: local.DemoLive})
 	w.Answer(record.Entry{Request: w.Request(record.Entry{User: "1", Act: record.ActBuy, Item: local.DemoLive,
 		Count: 1}), Status: 422, Code: "invalid_request"})
-	if err := w.Close(record.End{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close(record.End{}))
 	path := filepath.Join(t.TempDir(), "journal")
 	for _, tt := range []struct {
 		data []byte
@@ -92,9 +85,7 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 		{bytes.Replace(log.Bytes(), []byte(`"n":3,`), []byte(`"n":4,`), 1), exitFault,
 			"The journal is not valid: line 3"},
 	} {
-		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, tt.data, 0o600))
 		shows(t, step{"audit --url " + sys.URL() + " --item 2002 --again 0s --journal " + path, tt.code, tt.want, ""})
 	}
 }

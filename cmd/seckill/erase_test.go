@@ -10,6 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/erase"
 	"github.com/your-org/seckill/shared/seckill"
@@ -28,9 +29,7 @@ func usersShop(t *testing.T, orders int) (*ledger.Ledger, *cloud, *output) {
 		err := errors.Join(l.Place(t.Context(), o, seckill.MaxLimit), l.BeginClosing(t.Context(), o, seckill.Expired,
 			clock.Now(), "unpaid"))
 		closing, readErr := l.Order(t.Context(), o.ID)
-		if err := errors.Join(err, readErr, l.GiveBack(t.Context(), closing, clock.Now(), "closed")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(err, readErr, l.GiveBack(t.Context(), closing, clock.Now(), "closed")))
 	}
 	c, audit := onStack(t, operator.NewUserHandler(erase.New(erase.Deps{Stock: redisstock.New(memory.NewRedis()),
 		Ledger: l, Items: memory.NewItems(), Clock: clock})))
@@ -73,9 +72,7 @@ func TestEraseIsRefused(t *testing.T) {
 		Units: []int{9}, Price: 1, Amount: 1,
 		Given: seckill.Given{Address: "文三路 1 号"}, Title: "表", Created: time.Now(), Placed: time.Now(),
 		PayBy: time.Now().Add(time.Minute), Buckets: 1}
-	if err := l.Place(t.Context(), open, seckill.MaxLimit); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Place(t.Context(), open, seckill.MaxLimit))
 	refuses(t, exitUsage, "erase *", [][2]string{
 		{"1001 --stack sale", "1 of theirs are, the oldest is " + open.ID + ", pending_payment"},
 		{"ann --stack sale", `USER "ann": want a user id`},

@@ -20,6 +20,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // stackVariable names the variable with the URL of CloudFormation, API Gateway and STS.
@@ -35,9 +36,7 @@ func standIn(t *testing.T) string {
 		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/ministack.sh start DIR` prints", stackVariable)
 	}
 	target, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport = &http.Transport{DisableKeepAlives: true}
 	return served(t, proxy).URL
@@ -86,9 +85,7 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 		"Outputs": object{"ApiId": object{"Value": ref("Api")}, "ApiStage": object{"Value": ref("Stage")},
 			"Url": object{"Value": endpoint}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	given := credentials.NewStaticCredentialsProvider("test", "test", "")
 	cfn := cloudformation.New(cloudformation.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: given})
 	name := "h" + strings.TrimSuffix(dynamotest.Prefix(), "-")
@@ -107,9 +104,7 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 			o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
 		})
 	found, err := waiter.WaitForOutput(t.Context(), &cloudformation.DescribeStacksInput{StackName: &name}, stackWait)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	api := ""
 	for _, o := range found.Stacks[0].Outputs {
 		if aws.ToString(o.OutputKey) == "ApiId" {
@@ -121,9 +116,7 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 		t.Helper()
 		out, err := gateway.GetStage(t.Context(), &apigateway.GetStageInput{RestApiId: &api,
 			StageName: aws.String("live")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(out.MethodSettings) != 2 {
 			t.Fatalf("settings %+v", out.MethodSettings)
 		}

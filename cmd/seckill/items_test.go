@@ -16,6 +16,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/api/itemfile"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -39,9 +40,7 @@ func commandTyped(t *testing.T, typed string, args ...string) (code int, stdout,
 func written(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
@@ -154,9 +153,7 @@ func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 		return s.URL
 	}
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	silent := "http://" + nobody.Addr().String()
 	nobody.Close()
 	refuses(t, exitUsage, "items *", [][2]string{

@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -197,30 +198,22 @@ func sells(t *testing.T, s map[string]string) {
 	t.Helper()
 	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: "1", SellerID: "2",
 		MerchantPublicKey: s[secrets.ShopPublic], PrivateKey: s[secrets.GatewayPrivate]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	shop, err := alipay.New(alipay.Config{AppID: "1", SellerID: "2", PrivateKey: s[secrets.ShopPrivate],
 		AlipayPublicKey: s[secrets.AlipayPublic],
 		Gateway:         "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify",
 		Clock: system.Clock{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now := time.Now()
 	id := seckill.KeyedOrderID("1", "1", "k")
 	pay, err := shop.Prepare(seckill.Order{ID: id, Amount: 1, Title: "t", Placed: now, PayBy: now.Add(time.Hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := g.Open(pay); err != nil {
 		t.Errorf("the gateway does not know the shop: %v", err)
 	}
 	form, err := g.NotificationForm("n", fakegateway.Trade{OutTradeNo: id, TradeNo: "1", Amount: 1,
 		Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := shop.Verify(form); err != nil {
 		t.Errorf("the shop does not know the gateway: %v", err)
 	}

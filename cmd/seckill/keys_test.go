@@ -19,6 +19,7 @@ import (
 	"github.com/your-org/seckill/shared/api/salts"
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -101,9 +102,7 @@ func TestKeysOfAShop(t *testing.T) {
 	theirs := make([]string, 2)
 	for i := range theirs {
 		pair, err := fakegateway.GenerateKeys()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		theirs[i] = written(t, fmt.Sprintf("alipay%d.pem", i), []byte(pair.Public))
 	}
 	run := func(said string, wrote []string, args ...string) {
@@ -144,9 +143,7 @@ func folder(t *testing.T, files alipaytest.Certificates) string {
 		if text == "" {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
@@ -240,9 +237,7 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 	m := newManager(t)
 	m.keys(t)
 	key, err := alipay.ParsePrivateKey(m.stored()[secrets.ShopPrivate])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	m.written()
 	pkcs1 := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	for name, text := range map[string]string{
@@ -255,9 +250,7 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 		}
 	}
 	other, err := fakegateway.GenerateKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	m.refused(t, exitUsage, "alipay-private-key exists with another value", "keys", "--path", testPath,
 		"--alipay-private-key", written(t, "key.pem", []byte(other.Private)))
 }
@@ -386,9 +379,7 @@ func TestKeysOfRedisAndOfKids(t *testing.T) {
 func reportKeyFile(t *testing.T) string {
 	t.Helper()
 	text, err := report.GenerateKey("shop.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return written(t, "report.key", []byte(text))
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -40,9 +41,7 @@ func noEnv(string) string { return "" }
 func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { taken.Close() })
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
 	dir := t.TempDir()
@@ -217,19 +216,13 @@ func startedLog(t *testing.T, getenv func(string) string, part func(printed stri
 func get(t *testing.T, url, token string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return resp.StatusCode, string(body)
 }
 
@@ -276,9 +269,7 @@ func TestRunTakesAnItemsFileAndASecret(t *testing.T) {
 	start, end := time.Now().Add(-time.Hour).Format(time.RFC3339), time.Now().Add(time.Hour).Format(time.RFC3339)
 	err := os.WriteFile(path, []byte(`[{"id":77,"title":"我的表","price":2,"sk_price":1.5,"start_time":"`+start+
 		`","end_time":"`+end+`","stock":3,"limit":1}]`), 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	secret := func(name string) string { return map[string]string{"JWT_SECRET": "mine"}[name] }
 	started(t, secret, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
@@ -308,19 +299,13 @@ func TestAFaultOfRedisIsLoggedOnceASecond(t *testing.T) {
 		began := time.Now()
 		for i := range purchases { // each by another shopper, because each has a limit
 			token, err := jwtauth.Sign(local.DefaultSecret, strconv.Itoa(1000+i), began.Add(time.Hour))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/seckill/buy",
 				strings.NewReader(`{"seckill_id":`+local.DemoLive+`,"count":1,"address":"a"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			req.Header.Set("Authorization", "Bearer "+token)
 			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			resp.Body.Close()
 			id = cmp.Or(id, resp.Header.Get("X-Request-Id")) // of the first one, which is logged
 			if resp.StatusCode != http.StatusServiceUnavailable {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -70,9 +71,7 @@ func (s *moneyShop) order(user string, units []int, paid bool) string {
 	} else {
 		err = errors.Join(err, s.ledger.BeginClosing(s.t.Context(), o, seckill.Expired, now, "not paid in time"))
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return o.ID
 }
 
@@ -80,9 +79,7 @@ func (s *moneyShop) order(user string, units []int, paid bool) string {
 func (s *moneyShop) expire(order string) {
 	s.t.Helper()
 	o, err := s.ledger.Order(s.t.Context(), order)
-	if err := errors.Join(err, s.ledger.GiveBack(s.t.Context(), o, s.clock.Now(), "trade closed")); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, errors.Join(err, s.ledger.GiveBack(s.t.Context(), o, s.clock.Now(), "trade closed")))
 }
 
 // sweep has the shop ask the provider, which answers so.
@@ -90,9 +87,7 @@ func (s *moneyShop) sweep(answer seckill.RefundAnswer) {
 	s.t.Helper()
 	s.clock.Advance(time.Minute)
 	s.answer = answer
-	if err := s.flow.Sweep(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, s.flow.Sweep(s.t.Context()))
 }
 
 // changing lists what differs between runs, and its placeholders.
@@ -119,9 +114,7 @@ func same(text string) string {
 func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 	t.Parallel()
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := newMoneyShop(t, seckill.AloneLimit{})
 	base, order := running(t, nil, s.handler), s.order("1001", []int{1}, true)
 	try := func(steps ...step) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/fulfil"
 	"github.com/your-org/seckill/shared/seckill"
@@ -57,9 +58,7 @@ func (s *orderShop) order(paid bool) string {
 		p := seckill.Payment{Order: o.ID, TradeNo: "t", Amount: 9900, State: seckill.Captured, At: now, Cause: "notify"}
 		err = errors.Join(err, s.ledger.RecordPayment(s.t.Context(), p, seckill.PendingPayment, seckill.Paid))
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return o.ID
 }
 
@@ -77,9 +76,7 @@ func (s *orderShop) states() map[seckill.State]int {
 	out := map[seckill.State]int{}
 	for after := ""; ; {
 		p, err := s.ledger.OrdersByItem(s.t.Context(), "2002", after, 1000)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, err)
 		for i := range p.Orders {
 			out[p.Orders[i].State]++
 		}
@@ -97,9 +94,7 @@ func TestOrdersCommands(t *testing.T) {
 	o, err := s.ledger.Order(t.Context(), unpaid)
 	err = errors.Join(err, s.ledger.BeginClosing(t.Context(), o, seckill.Expired, s.clock.Now(), "not paid in time"))
 	closing, e := s.ledger.Order(t.Context(), unpaid)
-	if err = errors.Join(err, e, s.ledger.GiveBack(t.Context(), closing, s.clock.Now(), "closed")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, e, s.ledger.GiveBack(t.Context(), closing, s.clock.Now(), "closed")))
 	s.try(step{"hide " + unpaid + " --why a~test", exitOK, "Order ORDER: hidden. It is expired.\n", ""},
 		step{"list --item 2002", exitOK, "No orders.\n", ""},
 		step{"hide " + unpaid + " --why a~test --undo", exitOK, "Order ORDER: on the lists. It is expired.\n", ""},

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // TestExportGoesOn: a page that fails is asked for again. What breaks off for good, or is killed, goes on from its last
@@ -72,9 +74,7 @@ func TestExportGoesOn(t *testing.T) {
 	}
 	breaks()
 	part, err := os.OpenFile(file+".part", os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	fmt.Fprint(part, "half a page, as of a process that was killed")
 	part.Close()
 	export(exitOK, "goes on after 1500 orders", "[3 4]")
@@ -90,9 +90,7 @@ func TestExportGoesOn(t *testing.T) {
 		err := json.Unmarshal([]byte(text(file+".part.json")), &s)
 		f(&s)
 		b, _ := json.Marshal(&s)
-		if err := errors.Join(err, os.WriteFile(file+".part.json", b, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(err, os.WriteFile(file+".part.json", b, 0o600)))
 	}
 	breaks()
 	change(func(s *partState) { s.Began = s.Began.Add(-partLife) })
@@ -109,9 +107,7 @@ func TestExportGoesOn(t *testing.T) {
 
 	change(func(s *partState) { // killed between the last page and the new name
 		s.Next, s.Size = "", int64(len(whole))
-		if err := os.WriteFile(file+".part", []byte(whole), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file+".part", []byte(whole), 0o600))
 	})
 	export(exitOK, "Exported 1500 orders to ", "[]")
 	same()
@@ -122,15 +118,11 @@ func TestExportGoesOn(t *testing.T) {
 func TestPartHasOneWriter(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "orders.csv")
 	p, err := openPart(file, "all")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := openPart(file, "all"); err == nil || !strings.Contains(err.Error(), "another process writes") {
 		t.Errorf("a second writer: %v", err)
 	}
-	if err := errors.Join(p.add([]byte("page"), 1, ""), p.end(nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(p.add([]byte("page"), 1, ""), p.end(nil)))
 
 	if p, err = openPart(file, "all"); err != nil {
 		t.Fatal(err)
@@ -144,9 +136,7 @@ func TestPartHasOneWriter(t *testing.T) {
 	}
 
 	foreign := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(foreign+".part", []byte("somebody's"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(foreign+".part", []byte("somebody's"), 0o600))
 	if _, err := openPart(foreign, "all"); err == nil || !strings.Contains(err.Error(), "is not part of an export") {
 		t.Errorf("a foreign file: %v", err)
 	}

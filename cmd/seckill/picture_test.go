@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // TestAPictureIsMadeAndShown: what the command puts into the folder is shown, and nothing else of the folder.
 func TestAPictureIsMadeAndShown(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20))))
 	file := written(t, "tea.jpg", b.Bytes()) // the name says nothing
 	folder := filepath.Dir(written(t, "secret.txt", []byte("secret")))
 	for range 2 {
@@ -43,9 +43,7 @@ func TestAPictureIsMadeAndShown(t *testing.T) {
 		red := image.NewGray(image.Rect(0, 0, 40, 40))
 		red.Pix[0] = 200
 		b.Reset()
-		if err := png.Encode(&b, red); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, png.Encode(&b, red))
 		code, stdout, stderr := command(t, "items", "picture", written(t, "red.png", b.Bytes()), "--url", base)
 		given := find(t, stdout, `^(/pictures/[0-9a-f]{32}\.png) \(40 by 40`)
 		if status, _ := get(t, base+given, ""); code != exitOK || status != 200 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/proof/report"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // TestReportOfARunningShop makes a report of a running shop and of its dump, checks it, damages it, and proves an
@@ -36,9 +37,7 @@ func TestReportOfARunningShop(t *testing.T) {
 		t.Fatal(err)
 	}
 	usual, err := os.Stat(at("plain"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range []string{"a.jsonl.gz", "a.html"} { // they are for everybody, as far as the umask allows
 		if info, err := os.Stat(at(name)); err != nil || info.Mode().Perm() != usual.Mode().Perm()&0o644 {
 			t.Errorf("%s: %v, %v", name, info, err)
@@ -64,14 +63,10 @@ func TestReportOfARunningShop(t *testing.T) {
 	}
 
 	resp, err := http.Get(sys.URL() + "/_local/dump?item=" + local.DemoLive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	f, err := os.Create(at("dump"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := f.ReadFrom(resp.Body); err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +84,7 @@ func TestReportOfARunningShop(t *testing.T) {
 		t.Fatalf("of a dump: exit %d, %s%s", code, out, fault)
 	}
 	text, err := os.ReadFile(at("b.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !strings.Contains(string(text), `"kind":"refused","source":"",`) { // a dump has no requests
 		t.Errorf("the report of a dump: %s", text)
 	}
@@ -99,9 +92,7 @@ func TestReportOfARunningShop(t *testing.T) {
 	_, salt, _ := command(t, "report", "salt", order, "--key", at("key"))
 	proofOf(t, at, order, strings.TrimSpace(salt))
 	damaged := strings.Replace(string(text), `"count":1,`, `"count":2,`, 1)
-	if err := os.WriteFile(at("c.jsonl"), []byte(damaged), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(at("c.jsonl"), []byte(damaged), 0o600))
 	code, out, fault = command(t, "report", "verify", at("c.jsonl"), "--key", at("key"))
 	if code != exitFault || !strings.Contains(out, "line 3: was changed") ||
 		!strings.Contains(fault, "not as it was signed") {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -18,9 +19,7 @@ func TestDeployPageListsRoles(t *testing.T) {
 	const name, begin, end = "../../docs/DEPLOY.md", "<!-- generated: staff, by make generate -->\n",
 		"<!-- end: staff -->"
 	page, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	before, rest, ok := strings.Cut(string(page), begin)
 	_, after, also := strings.Cut(rest, end)
 	if !ok || !also {
@@ -39,9 +38,7 @@ func TestDeployPageListsRoles(t *testing.T) {
 	}
 	want := before + begin + table.String() + end + after
 	if *update {
-		if err := os.WriteFile(name, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte(want), 0o600))
 	} else if want != string(page) {
 		t.Errorf("%s is not what `make generate` writes", name)
 	}

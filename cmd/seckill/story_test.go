@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // storyURL names, in the environment of a command of the story, the shop that it is for.
@@ -28,9 +30,7 @@ type storyCommand struct {
 func story(t *testing.T) (flags []string, commands []storyCommand) {
 	t.Helper()
 	page, err := os.Open("../../docs/OPERATE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer page.Close()
 	section, block := "", ""
 	for in, n := bufio.NewScanner(page), 1; in.Scan(); n++ {
@@ -92,12 +92,8 @@ func TestSaleDay(t *testing.T) {
 		base, dir := find(t, printed, `(?m)^  S=(\S+)$`), t.TempDir()
 		bin := filepath.Join(dir, "bin")
 		tool := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", os.Args[0])
-		if err := os.MkdirAll(bin, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(bin, "seckill"), []byte(tool), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(bin, 0o700))
+		must.OK(t, os.WriteFile(filepath.Join(bin, "seckill"), []byte(tool), 0o700))
 		var script strings.Builder
 		for _, c := range commands { // each ends with a line that a command does not print: its exit code
 			script.WriteString(c.command + "\nprintf '\\n\\001%d\\n' $?\n")

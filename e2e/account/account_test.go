@@ -23,6 +23,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/your-org/seckill/e2e/account"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
 )
@@ -33,9 +34,7 @@ var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 func made(t *testing.T, o account.Options) *account.Account {
 	t.Helper()
 	a, err := account.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return a
 }
 
@@ -176,9 +175,7 @@ func TestUpdateStage(t *testing.T) {
 	}
 	set := func(path, value string) {
 		t.Helper()
-		if err := try(path, value); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, try(path, value))
 	}
 	for _, path := range []string{
 		"/buy/POST/throttling/rateLimit", "/~1buy~1now/POST/throttling/rateLimit", "/~1buy/BUY/throttling/rateLimit",
@@ -371,14 +368,10 @@ func cached(t *testing.T, clock account.Clock, units float64) (*account.Account,
 	t.Helper()
 	a := made(t, account.Options{Limits: account.Limits{ECPU: units}, Clock: clock})
 	cache, err := a.NewCache(redistest.NewFake(t, memory.NewRedis()).Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(cache.Close)
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", cache.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return a, cache, conn
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/your-org/seckill/e2e/lambdahost"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 const patience = 30 * time.Second // of a poll, on a busy machine
@@ -85,28 +86,20 @@ func function(ctx context.Context, raw json.RawMessage) (any, error) {
 func start(t *testing.T, o lambdahost.Options) *lambdahost.Host {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o.Bin, o.Logs = t.TempDir(), t.TempDir()
 	for name := range o.Instances {
-		if err := os.Symlink(self, filepath.Join(o.Bin, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(self, filepath.Join(o.Bin, name)))
 	}
 	if o.Patience == 0 {
 		o.Patience = patience
 	}
 	h, err := lambdahost.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(h.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	if err := h.Start(ctx, map[string]string{"SETTING": "first"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, h.Start(ctx, map[string]string{"SETTING": "first"}))
 	return h
 }
 
@@ -114,9 +107,7 @@ func start(t *testing.T, o lambdahost.Options) *lambdahost.Host {
 func ask(t *testing.T, h *lambdahost.Host, path, body string) (*http.Response, seen) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r.Header.Set("Idempotency-Key", "k")
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -175,9 +166,7 @@ func TestFrontSpeaksAsAPIGateway(t *testing.T) {
 		t.Errorf("%v are left, want at most %v", s.Remaining, timeout)
 	}
 	answer, err := http.Get(h.URL + "/nowhere") //nolint:noctx // like any client
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusNotFound || answer.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("no such route: %d %v", answer.StatusCode, answer.Header)
@@ -292,9 +281,7 @@ func TestWhatCannotStart(t *testing.T) {
 	t.Parallel()
 	h, err := lambdahost.New(lambdahost.Options{Bin: t.TempDir(), Logs: t.TempDir(),
 		Instances: map[string]int{"buy": 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer h.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -302,9 +289,7 @@ func TestWhatCannotStart(t *testing.T) {
 		t.Errorf("a binary that is not there: %v", err)
 	}
 	h, err = lambdahost.New(lambdahost.Options{Logs: t.TempDir(), Instances: map[string]int{"nothing": 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer h.Close()
 	if err := h.Start(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "nothing") {
 		t.Errorf("a function that there is not: %v", err)

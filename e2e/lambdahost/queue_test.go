@@ -20,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/your-org/seckill/e2e/lambdahost"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // queue keeps messages; received ones become visible again after a moment, unless deleted.
@@ -119,18 +120,14 @@ func TestAsTheTemplateSays(t *testing.T) {
 	routes, timeouts := map[string]string{}, map[string]time.Duration{}
 	for _, name := range []string{"sale", "money", "office", "api"} {
 		b, err := os.ReadFile("../../infra/" + name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var doc struct {
 			Resources map[string]struct {
 				Type       string    `yaml:"Type"`
 				Properties yaml.Node `yaml:"Properties"`
 			} `yaml:"Resources"`
 		}
-		if err := yaml.Unmarshal(b, &doc); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, yaml.Unmarshal(b, &doc))
 		for _, r := range doc.Resources {
 			var p struct {
 				CodeURI string `yaml:"CodeUri"`
@@ -142,9 +139,7 @@ func TestAsTheTemplateSays(t *testing.T) {
 			if r.Type != "AWS::Serverless::Function" && r.Type != "AWS::Serverless::Api" {
 				continue
 			}
-			if err := r.Properties.Decode(&p); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.Properties.Decode(&p))
 			if p.CodeURI != "" {
 				timeouts[strings.Trim(strings.TrimPrefix(p.CodeURI, "../functions"), "/")] =
 					time.Duration(p.Timeout) * time.Second
@@ -181,9 +176,7 @@ func leadsTo(t *testing.T, path *yaml.Node) string {
 		Any  method `yaml:"x-amazon-apigateway-any-method"`
 		Post method `yaml:"post"`
 	}
-	if err := path.Decode(&of); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, path.Decode(&of))
 	step, _ := strings.CutSuffix(strings.TrimPrefix(cmp.Or(of.Any, of.Post).Integration.URI, "${FunctionsUri}-"),
 		":live/invocations")
 	return step

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/your-org/seckill/local/demoissuer"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 )
 
@@ -40,9 +41,7 @@ func serve(t *testing.T) *served {
 	t.Cleanup(server.Close)
 	clock := memory.NewClock(time.Now().Truncate(time.Second))
 	is, err := demoissuer.New(demoissuer.Options{Issuer: server.URL, ClientID: client, People: people, Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &served{t, server.URL, clock, http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}}
@@ -52,21 +51,15 @@ func serve(t *testing.T) *served {
 func (s *served) get(address string, headers ...string) (status int, body string, at *url.URL) {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, address, http.NoBody)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := s.http.Do(r)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	at, _ = answer.Location()
 	return answer.StatusCode, string(text), at
 }
@@ -90,9 +83,7 @@ func TestGoOIDC(t *testing.T) {
 	s := serve(t)
 	ctx := oidc.ClientContext(t.Context(), &s.http)
 	provider, err := oidc.NewProvider(ctx, s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	shop := oauth2.Config{ClientID: client, Endpoint: provider.Endpoint(), RedirectURL: back,
 		Scopes: []string{"openid"}}
 	check := provider.VerifierContext(ctx, &oidc.Config{ClientID: client, Now: s.clock.Now})
@@ -111,9 +102,7 @@ func TestGoOIDC(t *testing.T) {
 		}
 		code := at.Query().Get("code")
 		got, err := shop.Exchange(ctx, code, oauth2.VerifierOption(verifier))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		signedIn := s.clock.Now()
 		subject(t, ctx, check, got, p.User, "n", signedIn)
 		if again, err := shop.Exchange(ctx, code, oauth2.VerifierOption(verifier)); err == nil {
@@ -139,9 +128,7 @@ func subject(t *testing.T, ctx context.Context, v *oidc.IDTokenVerifier, got *oa
 	t.Helper()
 	raw, _ := got.Extra("id_token").(string)
 	id, err := v.Verify(ctx, raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var claims struct {
 		SignedIn int64 `json:"auth_time"`
 	}
@@ -227,9 +214,7 @@ func TestTokenRefused(t *testing.T) {
 		}
 		s.clock.Advance(c.wait)
 		answer, err := s.http.PostForm(s.url+"/token", form)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || answer.Header.Get("Cache-Control") != "no-store" || c.want != "" &&

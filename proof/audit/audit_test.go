@@ -13,15 +13,14 @@ import (
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func show(t testing.TB, r *audit.Report) string {
 	t.Helper()
 	var b strings.Builder
-	if err := r.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.WriteText(&b))
 	return b.String()
 }
 
@@ -383,9 +382,7 @@ func TestWhatIsBrokenIsReadAgain(t *testing.T) {
 		})
 		r, err := audit.Run(t.Context(), src, audit.Options{Item: item, Journal: bytes.NewReader(good.journal()),
 			Again: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if j := r.Of("I3"); j.Verdict != tt.verdict || j.Count != tt.count || reads != tt.reads {
 			t.Errorf("%s with %d findings after %d readings, want %s with %d after %d", j.Verdict, j.Count, reads,
 				tt.verdict, tt.count, tt.reads)

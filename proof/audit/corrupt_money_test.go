@@ -12,6 +12,7 @@ import (
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
@@ -153,9 +154,7 @@ func TestTheGatewaysTable(t *testing.T) {
 	w.second(w.paid())
 	before := w.audit(t)
 	for _, row := range w.tables[record.PartTrades] {
-		if err := store.Save(t.Context(), tradeOf(t, row)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, store.Save(t.Context(), tradeOf(t, row)))
 	}
 	w.tables[record.PartTrades] = rows.Dump(fakegateway.TableTrades)
 	if len(w.tables[record.PartTrades]) < 3*before.Read[record.PartTrades] {
@@ -180,9 +179,7 @@ func tradeOf(t *testing.T, row ledger.Row) fakegateway.Record {
 			Paid: time.UnixMilli(row["paid"].(int64)).UTC()}}
 	if second {
 		n, err := strconv.Atoi(number)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.N = n
 	}
 	refunds, _ := row["refunds"].([]string)
@@ -192,9 +189,7 @@ func tradeOf(t *testing.T, row ledger.Row) fakegateway.Record {
 			Amount  int64  `json:"amount"`
 			At      int64  `json:"at"`
 		}
-		if err := json.Unmarshal([]byte(entry), &back); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(entry), &back))
 		r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: back.Request, Amount: seckill.Fen(back.Amount),
 			At: time.UnixMilli(back.At).UTC()})
 		r.Notifications = append(r.Notifications, fakegateway.Notification{ID: "n"})

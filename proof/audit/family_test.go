@@ -10,6 +10,7 @@ import (
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -28,12 +29,8 @@ func playFamily(t *testing.T) *testSale {
 		items = append(items, it)
 	}
 	sys, err := local.New(local.Options{Addr: ":0", Items: items})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sys.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, sys.Start(t.Context()))
 	defer func() {
 		if err := sys.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -46,17 +43,13 @@ func playFamily(t *testing.T) *testSale {
 	buy := func(user, item string, count int) (token, order string) {
 		t.Helper()
 		token, err := c.Token(user, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		a, err := c.client.Call(t.Context(), token, http.MethodPost, "/seckill/buy", map[string]any{
 			"seckill_id": item, "count": count, "address": address})
 		if err != nil || a.Status != http.StatusOK {
 			t.Fatalf("%v, %v", a, err)
 		}
-		if err := c.WaitIdle(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.WaitIdle(t.Context()))
 		return token, a.Text("order_id")
 	}
 	buy("101", item, 2)
@@ -73,14 +66,10 @@ func playFamily(t *testing.T) *testSale {
 		a.Status != http.StatusOK {
 		t.Fatalf("cancel: %v, %v", a, err)
 	}
-	if err := c.WaitIdle(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.WaitIdle(t.Context()))
 	buy("104", item, 2)
 	w, err := c.look(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return w
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -63,9 +64,7 @@ func (s *sale) sell(t *testing.T) {
 	api := contracttest.Client{URL: s.URL(), HTTP: &http.Client{Timeout: longest}}
 	for i := range buyers {
 		token, err := s.Token(strconv.Itoa(9000+i), time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for a := (contracttest.Answer{}); a.Status != http.StatusOK; { // 503 until stage has loaded the item
 			if a, err = api.Call(t.Context(), token, http.MethodPost, "/seckill/buy",
 				map[string]any{"seckill_id": s.item.ID, "count": 1, "address": "x"}); err != nil {
@@ -78,9 +77,7 @@ func (s *sale) sell(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	defer cancel()
-	if err := s.WaitIdle(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.WaitIdle(ctx))
 }
 
 // audits audits the sale from the servers, and from the running system's dump.
@@ -140,13 +137,9 @@ func TestASaleOnServersIsRead(t *testing.T) {
 
 	// Redis holds a unit for another order; then a unit row is deleted.
 	owner := s.from.Redis.HGet(ctx, "{"+s.item.ID+"}:held", "1").Val()
-	if err := s.from.Redis.HSet(ctx, "{"+s.item.ID+"}:held", "1", "onobody").Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.from.Redis.HSet(ctx, "{"+s.item.ID+"}:held", "1", "onobody").Err())
 	s.expect(t, "held changed", "L3")
-	if err := s.from.Redis.HSet(ctx, "{"+s.item.ID+"}:held", "1", owner).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.from.Redis.HSet(ctx, "{"+s.item.ID+"}:held", "1", owner).Err())
 	if _, err := s.from.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: aws.String(s.from.Prefix + "units"),
 		Key: map[string]types.AttributeValue{
@@ -162,9 +155,7 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	s.from.Redis = nil
 	s.from.NoRedis = "name it with --redis"
 	r, err := audit.Run(t.Context(), s.from, audit.Options{Item: s.item.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := idsOf(r, audit.Unknown); !slices.Contains(got, "L2") || !slices.Contains(got, "L3") ||
 		!slices.Contains(got, "I7") || r.Broken() {
 		t.Errorf("unknown %v", got)

@@ -12,6 +12,7 @@ import (
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/crowd"
 	"github.com/your-org/seckill/proof/record"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -59,19 +60,13 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money) {
 	t.Helper()
 	it, err := sys.Items.Get(t.Context(), local.DemoLive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := audit.Run(t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		return sys.Dump(ctx, &it, each)
 	}), audit.Options{Item: it.ID, Journal: file})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var text bytes.Buffer
-	if err := r.WriteText(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.WriteText(&text))
 	for _, id := range []string{"I5", "I6", "I7"} {
 		if r.Of(id).Verdict != audit.Holds {
 			t.Errorf("%s is %s", id, r.Of(id).Verdict)

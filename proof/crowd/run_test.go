@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/proof/crowd"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -166,9 +167,7 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 func shows(t *testing.T, rep *crowd.Report) {
 	t.Helper()
 	var text bytes.Buffer
-	if err := rep.Text(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, rep.Text(&text))
 	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ",
 		"placed orders per second", "money", "kept", "open orders",
 		"0, and 0 refunds due, after the run's clock was moved by", "they balance to the fen",
@@ -178,9 +177,7 @@ func shows(t *testing.T, rep *crowd.Report) {
 		}
 	}
 	data, err := json.Marshal(rep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var back map[string]any
 	if err := json.Unmarshal(data, &back); err != nil || back["price_yuan"] != 199.0 || back["arrived"] != 300.0 {
 		t.Errorf("%v: %s", err, data)
@@ -202,9 +199,7 @@ func TestBrokenOff(t *testing.T) {
 		}
 	}
 	rep, err := crowd.Run(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	addsUp(t, rep)
 	if !rep.Interrupted || rep.Arrived == 0 || rep.Arrived > 900 || rep.Count("broken_off") != int64(rep.Arrived) {
 		t.Errorf("%d came: %+v", rep.Arrived, rep.Outcomes)
@@ -233,9 +228,7 @@ func TestTheTimeIsUp(t *testing.T) {
 func TestBadOptionsAreOneLine(t *testing.T) {
 	t.Parallel()
 	good := options("http://localhost:1")
-	if err := good.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, good.Validate())
 	for _, tt := range []struct {
 		want   string
 		change func(*crowd.Options)

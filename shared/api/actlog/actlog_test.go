@@ -16,6 +16,7 @@ import (
 	"github.com/your-org/seckill/shared/api/actlog"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -122,9 +123,7 @@ func sumOmitted(t *testing.T, lines string) (sum int) {
 	t.Helper()
 	for line := range strings.Lines(lines) {
 		var in struct{ Omitted int }
-		if err := json.Unmarshal([]byte(line), &in); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &in))
 		sum += in.Omitted
 	}
 	return sum
@@ -134,9 +133,7 @@ func sumOmitted(t *testing.T, lines string) (sum int) {
 // act costs when it is not written.
 func BenchmarkLine(b *testing.B) {
 	keys, err := jwtauth.New(jwtauth.Keys{Current: strings.Repeat("s", 32)}, memory.NewClock(now))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	a := seckill.Act{At: now, Action: seckill.ActBuy, Item: "9007199254740993123", Result: seckill.ActDone,
 		Agent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)", Referrer: "https://shop.example.com/"}
 	b.Run("act", func(b *testing.B) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/altcha"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -27,22 +28,16 @@ func proofs(t testing.TB, c *clock, secrets ...string) *altcha.Proofs {
 		keys = append(keys, []byte(s))
 	}
 	p, err := altcha.New(keys, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
 func solve(t testing.TB, p *altcha.Proofs, user string, w seckill.Work, expires time.Time) ([]byte, int) {
 	t.Helper()
 	c, err := p.Make(user, "1001", w, expires)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, keys, err := altcha.Solve(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s, keys
 }
 
@@ -105,13 +100,9 @@ func TestForgedProofs(t *testing.T) {
 	other, _ := solve(t, p, "43", cheap, begin.Add(time.Minute))
 	foreign, _ := solve(t, proofs(t, c, "another"), "42", cheap, begin.Add(time.Minute))
 	var g, o map[string]any
-	if err := errors.Join(json.Unmarshal(good, &g), json.Unmarshal(other, &o)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(json.Unmarshal(good, &g), json.Unmarshal(other, &o)))
 	mixed, err := json.Marshal(map[string]any{"challenge": g["challenge"], "solution": o["solution"]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	change := func(from, to string) string { return strings.Replace(string(good), from, to, 1) }
 	for what, s := range map[string]string{
 		"empty": "", "null": "null", "a list": "[]", "foreign": string(foreign), "another's solution": string(mixed),

@@ -19,15 +19,14 @@ import (
 
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func recorded(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
@@ -35,9 +34,7 @@ func recorded(t *testing.T, name string) []byte {
 func changed(t *testing.T, fields map[string]any) []byte {
 	t.Helper()
 	var e map[string]any
-	if err := json.Unmarshal(recorded(t, "apigateway.json"), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(recorded(t, "apigateway.json"), &e))
 	for name, v := range fields {
 		in := e
 		if outer, inner, ok := strings.Cut(name, "."); ok {
@@ -46,9 +43,7 @@ func changed(t *testing.T, fields map[string]any) []byte {
 		in[name] = v
 	}
 	b, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
@@ -172,13 +167,9 @@ func TestStageWithoutSlash(t *testing.T) {
 			fields["queryStringParameters"] = map[string]string{"lang": c.query}
 		}
 		out, err := apigw.HTTP(http.NotFoundHandler())(context.Background(), changed(t, fields))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var a events.APIGatewayProxyResponse
-		if err := json.Unmarshal(out, &a); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(out, &a))
 		redirected := a.StatusCode == http.StatusPermanentRedirect
 		if redirected != (c.want != "") || redirected && a.Headers["Location"] != c.want {
 			t.Errorf("%s: got %d to %q, want %q", name, a.StatusCode, a.Headers["Location"], c.want)

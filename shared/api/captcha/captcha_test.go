@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/captcha"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -17,9 +18,7 @@ func TestPictures(t *testing.T) {
 	for seed := range 200 {
 		got := captcha.Painter{}.Paint(seckill.SumOf(seed), seed)
 		m, err := png.Decode(bytes.NewReader(got))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		dark := 0
 		for y := range m.Bounds().Dy() {
 			for x := range m.Bounds().Dx() {
@@ -37,9 +36,7 @@ func TestPictures(t *testing.T) {
 		}
 		seen[string(got)] = true
 		if name := os.Getenv("PICTURE"); name != "" && seed == 7 {
-			if err := os.WriteFile(name, got, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(name, got, 0o600))
 		}
 	}
 	if len(seen) != 200 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/cover"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -39,9 +40,7 @@ func corners() image.Image {
 func asJPEG(t *testing.T, orientation uint16, order binary.ByteOrder) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, corners(), &jpeg.Options{Quality: 95}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, jpeg.Encode(&b, corners(), &jpeg.Options{Quality: 95}))
 	tiff := []byte("MM\x00\x2a")
 	if order == binary.LittleEndian {
 		tiff = []byte("II\x2a\x00")
@@ -49,9 +48,7 @@ func asJPEG(t *testing.T, orientation uint16, order binary.ByteOrder) []byte {
 	for _, v := range []any{uint32(8), uint16(1), uint16(0x0112), uint16(3), uint32(1), orientation, uint16(0),
 		uint32(0)} {
 		var w bytes.Buffer
-		if err := binary.Write(&w, order, v); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, binary.Write(&w, order, v))
 		tiff = append(tiff, w.Bytes()...)
 	}
 	exif := append([]byte("Exif\x00\x00"), append(tiff, "31.2304N 121.4737E"...)...)
@@ -62,9 +59,7 @@ func asJPEG(t *testing.T, orientation uint16, order binary.ByteOrder) []byte {
 func asPNG(t *testing.T, m image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, png.Encode(&b, m))
 	return b.Bytes()
 }
 
@@ -110,13 +105,9 @@ func TestOrientation(t *testing.T) {
 	for n := uint16(1); n <= 8; n++ {
 		for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
 			got, err := cover.Make(asJPEG(t, n, order), cover.Large)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			m, _, err := image.Decode(bytes.NewReader(got.Data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			at := map[string]string{}
 			for name, p := range map[string]image.Point{"lu": {4, 4}, "ru": {got.Width - 5, 4},
 				"ld": {4, got.Height - 5}, "rd": {got.Width - 5, got.Height - 5}} {

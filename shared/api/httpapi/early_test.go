@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/office/acts"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,17 +43,11 @@ func (e *early) Reserve(context.Context, time.Time, seckill.Request, bool, time.
 // who has a ticket. Within a second after such a press, the instance tells it to everybody, and it counts.
 func TestEarlyPresses(t *testing.T) {
 	tickets, err := jwtauth.NewTickets(map[string]string{"1": "a secret of tickets"}, fixedClock{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	good, err := tickets.Make(alice, "42", now.Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	expired, err := tickets.Make(alice, "42", now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, c := range map[string]struct {
 		checks  seckill.Checks
 		ticket  string

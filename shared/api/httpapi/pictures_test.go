@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -19,22 +20,19 @@ type broken struct{ seckill.Pictures }
 
 func (broken) Get(context.Context, string) ([]byte, error) { return nil, errors.New("i/o timeout") }
 
-// TestServePictures: pictures of a store, for ever; everything else is the next handler's; a fault says when to ask again.
+// TestServePictures: pictures of a store, for ever; everything else is the next handler's; a fault says when to ask
+// again.
 func TestServePictures(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "secret.txt"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(folder, "secret.txt"), []byte("secret"), 0o600))
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	name := strings.Repeat("a1", 16) + ".jpg"
 	stores := map[string]seckill.Pictures{"memory": &memory.Pictures{}, "folder": memory.PictureFolder(folder)}
 	for kind, store := range stores {
 		p := seckill.Picture{Name: name, Data: []byte("JFIF")}
 		for range 2 {
-			if err := store.Put(t.Context(), &p); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, store.Put(t.Context(), &p))
 		}
 		for _, c := range []struct {
 			method, path, etag string

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -31,9 +32,7 @@ func newCounting(t *testing.T) *counting {
 	t.Helper()
 	c := &counting{clock: memory.NewClock(now), count: map[seckill.Reason]int{}}
 	auth, err := jwtauth.New(jwtauth.Keys{Current: secret}, fixedClock{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	log := slog.New(slog.NewJSONHandler(&c.log, nil))
 	c.Handler, c.flows = newStubsWith(Options{Refusals: NewRefusals(func(r seckill.Reason) {
 		c.count[r]++
@@ -100,9 +99,7 @@ func TestTokensAreCountedByWhatIsWrong(t *testing.T) {
 	good := strings.TrimPrefix(bearer(alice), "Bearer ")
 	sign := func(secret string, end time.Time) string {
 		token, err := jwtauth.Sign(secret, alice, end)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return token
 	}
 	parts := strings.Split(good, ".")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -48,9 +49,7 @@ func TestBothFormatsReadTheSameItem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := Parse(name, []byte(data), now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff([]seckill.Listing{want()}, got, notRemoved); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -62,9 +61,7 @@ func TestOptionalColumnsMayBeMissing(t *testing.T) {
 	t.Parallel()
 	got, err := Parse("a.csv", []byte("limit,id,title,price,sk_price,start_time,end_time,stock\n"+
 		"1,5,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3\n"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got[0].Commodity.ID != "5" || len(got[0].Covers) != 0 || got[0].Detail != "" {
 		t.Errorf("got %+v", got[0])
 	}
@@ -76,9 +73,7 @@ func TestBothFormatsReadTheSameVariant(t *testing.T) {
 		"5,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1,70,颜色=黑 | 容量=256 GB,true\n" +
 		"6,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1,,,\n"
 	items, err := Parse("a.csv", []byte(csv), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	twice := csv + strings.Replace(strings.Split(csv, "\n")[1], "5,", "8,", 1)
 	if _, err := Parse("a.csv", []byte(twice), now); err == nil ||
 		!strings.Contains(err.Error(), "line 4: options: item 5 of the family has the same: 颜色=黑 | 容量=256 GB") {
@@ -160,9 +155,7 @@ func TestWhatAFileDoesNotSay(t *testing.T) {
 			continue
 		}
 		sent, err := Parse("a.json", Format(items), now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for what, l := range map[string]seckill.Listing{"read": items[0], "sent": sent[0]} {
 			l.Keep(&stored)
 			questions := len(l.Questions)
@@ -349,9 +342,7 @@ func TestReadTakesAFileFromDisk(t *testing.T) {
 	if _, err := Read(path, now); err == nil {
 		t.Error("a missing file was read")
 	}
-	if err := os.WriteFile(path, []byte(header+row(1, nil)+row(2, nil)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(header+row(1, nil)+row(2, nil)), 0o600))
 	items, err := Read(path, now)
 	if err != nil || len(items) != 2 {
 		t.Errorf("got %d items, %v; want 2", len(items), err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -302,15 +303,11 @@ func TestWithoutCurrentKeyOnlyKidsAreAccepted(t *testing.T) {
 // TestNamed: a token tells its user's name, as PlainName has it; a strange name is ignored, and refuses nobody.
 func TestNamed(t *testing.T) {
 	s, err := NewSigner(Keys{Current: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	long := strings.Repeat("雷", seckill.MaxName)
 	for name, want := range map[string]string{"": "", "李雷": "李雷", " Li\u202e\x00\n Lei ": "Li Lei", long + "雷": long} {
 		token, err := s.SignToken("42", name, time.Time{}, now.Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if user, got, err := newVerifier(t).Named(token); user != "42" || got != want || err != nil {
 			t.Errorf("%q: user %s, name %q, %v; want %q", name, user, got, err, want)
 		}
@@ -351,9 +348,7 @@ func TestSigner(t *testing.T) {
 			`{"alg":"HS256","kid":"2027","typ":"JWT"}`, secret},
 	} {
 		s, err := NewSigner(c.keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for created, claim := range map[time.Time]string{made: fmt.Sprintf(`"created":%d,`, made.Unix()), {}: ""} {
 			got, err := s.SignToken("9223372036854775807", "", created, ends)
 			want := hs256(c.want, fmt.Sprintf(`{%s"exp":%d,"iss":9223372036854775807,"sub":"1"}`, claim, ends.Unix()),

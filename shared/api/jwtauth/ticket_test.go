@@ -9,15 +9,14 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func tickets(t testing.TB, clock seckill.Clock, secrets map[string]string) *jwtauth.Tickets {
 	t.Helper()
 	all, err := jwtauth.NewTickets(secrets, clock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all
 }
 
@@ -30,9 +29,7 @@ func TestTickets(t *testing.T) {
 	now := tickets(t, clock, map[string]string{"2026": "old", "2027": "new"})
 	make := func(from *jwtauth.Tickets, user, item string) string {
 		ticket, err := from.Make(user, item, end)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return ticket
 	}
 	good := make(now, "42", "1001")
@@ -49,9 +46,7 @@ func TestTickets(t *testing.T) {
 		}
 	}
 	access, err := jwtauth.Sign("new", "42", end)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	parts := strings.Split(good, ".")
 	other := strings.Split(make(now, "43", "1001"), ".")
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"2027","typ":"seckill-ticket"}`))
@@ -105,13 +100,9 @@ func BenchmarkTicketCheck(b *testing.B) {
 	clock := &passClock{time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)}
 	all := tickets(b, clock, map[string]string{"2026": "secret", "2027": "secret"})
 	ticket, err := all.Make("42", "1001", clock.now.Add(time.Hour))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := all.Check(ticket, "42", "1001"); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, all.Check(ticket, "42", "1001"))
 	}
 }

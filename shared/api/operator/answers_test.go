@@ -13,6 +13,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -27,12 +28,8 @@ func TestWhoSeesAnswers(t *testing.T) {
 		Stock: 1, Limit: 1, Buckets: 16, CreateTime: officeNow, Version: 1, Checks: seckill.ChecksStrict,
 		Commodity: seckill.Commodity{ID: "7", Title: "表", Price: 200, CreateTime: officeNow}}
 	q := seckill.Question{ID: seckill.QuestionID(1), Text: "capital", Answers: []string{"s3cret"}}
-	if err := l.PutQuestion(t.Context(), "7", q); err != nil {
-		t.Fatal(err)
-	}
-	if err := items.Put(t.Context(), it, &seckill.Description{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.PutQuestion(t.Context(), "7", q))
+	must.OK(t, items.Put(t.Context(), it, &seckill.Description{}))
 	handler := NewItemHandler(stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: items, Clock: clock,
 		Questions: l, Activities: l}))
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))

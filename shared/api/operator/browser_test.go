@@ -19,6 +19,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/session"
@@ -93,9 +94,7 @@ func newOffice(t *testing.T) *office {
 			o.did = append(o.did, c)
 			return http.StatusOK, []byte(o.answer)
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return o
 }
 
@@ -154,9 +153,7 @@ func (o *office) signIn(code string, change func(q url.Values)) *http.Response {
 // results returns who got what, of the audit log's entries.
 func (o *office) results() (out []string) {
 	list, err := o.log.AuditOn(o.Context(), seckill.Day(o.clock.Now()), "", 500)
-	if err != nil {
-		o.Fatal(err)
-	}
+	must.OK(o, err)
 	for _, e := range list {
 		out = append(out, e.Who+" "+e.Act+" "+e.Result)
 	}

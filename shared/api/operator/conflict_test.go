@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -19,9 +20,7 @@ func TestAnEditorReadsSavesAndIsRefused(t *testing.T) {
 	w := newShop(t, item("7", time.Hour))
 	save := func(change func(map[string]any), from json.RawMessage) (string, error) {
 		var fields map[string]any
-		if err := json.Unmarshal(from, &fields); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(from, &fields))
 		change(fields)
 		file, _ := json.Marshal([]any{fields})
 		event, _ := json.Marshal(map[string]any{"operator": map[string]any{"command": "import", "who": "ann",
@@ -49,9 +48,7 @@ func TestAnEditorReadsSavesAndIsRefused(t *testing.T) {
 			Status int `json:"status"`
 		} `json:"problem"`
 	}
-	if err := errors.Join(err, json.Unmarshal([]byte(got), &answer)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, json.Unmarshal([]byte(got), &answer)))
 	p := answer.Problem
 	if p.Status != 409 || p.Code != operator.CodeConflict || len(p.Conflicts) != 1 {
 		t.Fatalf("the second editor: %s", got)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/itemfile"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -21,16 +22,12 @@ func (w *shop) did(t *testing.T, items ...seckill.Listing) (before, after string
 	t.Helper()
 	event, err := json.Marshal(map[string]any{"operator": map[string]any{"command": "import", "who": "ann",
 		"items": json.RawMessage(itemfile.Format(items))}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b, err := w.handle(t.Context(), event)
 	var answer struct {
 		Did struct{ Before, After string }
 	}
-	if err := errors.Join(err, json.Unmarshal(b, &answer)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, json.Unmarshal(b, &answer)))
 	if len(answer.Did.Before) > seckill.MaxAuditText || len(answer.Did.After) > seckill.MaxAuditText {
 		t.Errorf("cut: %d and %d bytes", len(answer.Did.Before), len(answer.Did.After))
 	}
@@ -112,9 +109,7 @@ func TestACheckOfAnImportIsTheImport(t *testing.T) {
 		event := fmt.Appendf(nil, `{"operator":{"command":"import","who":"ann","dry":%t,"items":%s}}`, dry, file)
 		var answer struct{ Problem operator.Refusal }
 		b, err := w.handle(t.Context(), event)
-		if err := errors.Join(err, json.Unmarshal(b, &answer)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(err, json.Unmarshal(b, &answer)))
 		p := answer.Problem
 		if p.Code != seckill.CodeInvalid || p.Wrong != 4 || len(p.Lines) != 4 {
 			t.Fatalf("dry %t: %s", dry, b)

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
@@ -125,14 +126,10 @@ func (o *office) verifier(function string) *Verifier {
 func (o *office) post(t *testing.T, path, body string) (status int, text string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, o.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r.Header.Set("X-Who", "arn:aws:iam::123456789012:root")
 	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer a.Body.Close()
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(a.Body); err != nil {
@@ -237,9 +234,7 @@ func TestSignedCommandsThatAreRefused(t *testing.T) {
 		t.Fatal("the right command is refused")
 	}
 	var whole signedEnvelope
-	if err := json.Unmarshal(right, &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(right, &whole))
 	for i := range right { // each byte, in turn
 		for _, bit := range []byte{1, 4, 64} {
 			bad := bytes.Clone(right)
@@ -255,9 +250,7 @@ func TestSignedCommandsThatAreRefused(t *testing.T) {
 	}
 	signed := func(key byte, s statement, command string) []byte {
 		event, err := sign(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{key}, 32)), &s, []byte(command))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return event
 	}
 	at := officeNow.UnixMilli()
@@ -320,9 +313,7 @@ func TestTextIsSignedAsItIs(t *testing.T) {
 		t.Errorf("%d %s, %+v", status, text, o.made.got)
 	}
 	var again bytes.Buffer
-	if err := json.Indent(&again, o.last, "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Indent(&again, o.last, "", "  "))
 	anew := bytes.ReplaceAll(again.Bytes(), []byte("表"), []byte(`\u8868`))
 	anew = bytes.Replace(anew, []byte("15,"), []byte("15.0,"), 1)
 	v := &Verifier{Stack: officeStack, Function: "stage", Clock: o.clock, Keys: func() []ed25519.PublicKey {

@@ -20,6 +20,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -58,13 +59,9 @@ func newShop(t *testing.T, items ...seckill.Listing) *shop {
 		return w.handle(ctx, event)
 	}}
 	for _, it := range items {
-		if err := w.items.Put(t.Context(), it.Item, &it.Description); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.items.Put(t.Context(), it.Item, &it.Description))
 	}
-	if err := w.flow.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.flow.Run(t.Context()))
 	return w
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -102,9 +103,7 @@ func (w *payments) order(key, happens string) string {
 		err = errors.Join(err, w.ledger.BeginClosing(ctx, o, seckill.Cancelled, w.clock.Now(),
 			"cancelled by the shopper"))
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	return o.ID
 }
 
@@ -232,10 +231,8 @@ func TestACase(t *testing.T) {
 		At: now.Add(time.Second), Outcome: seckill.NotificationRecorded, Raw: "a=1&b=2"}
 	earlier := seckill.KeptNotification{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now,
 		Outcome: seckill.NotificationNothing, Raw: "c=3"}
-	if err := errors.Join(w.ledger.KeepNotification(t.Context(), notification), w.ledger.KeepNotification(t.Context(),
-		earlier)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(w.ledger.KeepNotification(t.Context(), notification), w.ledger.KeepNotification(t.Context(),
+		earlier)))
 	want := operator.MoneyCase{Order: id, Item: "7", Title: "表", User: "1001", Count: 1, Held: 1, Amount: 88_80,
 		State: seckill.Paid, Created: now, PayBy: now.Add(time.Minute),
 		Payments: []operator.Payment{{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.Captured, At: now,
@@ -336,9 +333,7 @@ func TestListsThatAreNotAll(t *testing.T) {
 		if i%2 == 1 {
 			err = errors.Join(err, w.ledger.DeferRefund(t.Context(), p, now, "GONE"))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	for i := range 64*seckill.DueShards + 1 {
 		w.order(fmt.Sprint(i), "closing")

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/cover"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -24,9 +25,7 @@ import (
 func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error, m image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, encode(&b, m))
 	return b.Bytes()
 }
 
@@ -64,9 +63,7 @@ func TestPicturesAreRefusedOrCleaned(t *testing.T) {
 		t.Helper()
 		answer, err := serve(t.Context(), []byte(`{"operator":{"command":"picture","who":"ann","data":"`+
 			base64.StdEncoding.EncodeToString(data)+`"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return string(answer)
 	}
 	for _, c := range []struct {
