@@ -139,6 +139,9 @@ func (w *growingSale) place(r *seckill.Reservation) {
 		PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
 }
 
+// noise is how many bytes of Redis's data are no sale's: its own buffers come and go.
+const noise = 64 << 10
+
 // TestGrowth sells each stock completely, checks after drift pass and rebuild that stock and ledger agree, and that a
 // unit takes no more Redis memory than seckill plan says.
 func TestGrowth(t *testing.T) {
@@ -191,7 +194,7 @@ func measure(t *testing.T, n int, table io.Writer) {
 			plan.BytesInstalled)
 	}
 	per := func(what string, bytes, most int) int {
-		if bytes > n*most {
+		if bytes > n*most+noise {
 			t.Errorf("%s takes %d bytes in Redis for %d units: seckill plan reckons with %d each", what, bytes, n, most)
 		}
 		return bytes / n
