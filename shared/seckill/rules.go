@@ -65,7 +65,7 @@ func (it *Item) Rules(now time.Time) []Rule {
 			r.May, r.Why = MayGrow, WhyGrows
 		case (field == "checks" || field == "questions") && !now.Before(tickets):
 			r.May, r.Why, r.Since = MayNot, WhyTickets, made(tickets)
-		case !now.Before(loads):
+		case !now.Before(loads): // all others: limit, prices, times, …
 			r.May, r.Why, r.Since = MayNot, WhyLoaded, made(loads)
 		}
 		if r.May == MayNot {
