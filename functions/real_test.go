@@ -154,10 +154,24 @@ func (w *realDeployment) shop(method, path, user string) response {
 	return ask(w.t, w.f["shop"], call(w.t, method, path, "", user))
 }
 
+// await has consume place what is queued until a shopper's order has a state. A receive may return none though there
+// are some.
+func (w *realDeployment) await(state, user, item string) (r response) {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); ; w.pump(w.orders, "consume") {
+		if r = w.shop("GET", "/seckill/order/"+item, user); r.text("state") == state {
+			return r
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("shopper %s: %+v, want %s", user, r, state)
+		}
+	}
+}
+
 // paid pays an order and delivers the notification twice.
 func (w *realDeployment) paid(user, item string) {
 	w.t.Helper()
-	form := pay(w.t, w.gateway, w.shop("GET", "/seckill/order/"+item, user).text("alipay_order"))
+	form := pay(w.t, w.gateway, w.await("pending_payment", user, item).text("alipay_order"))
 	for range 2 {
 		if r := ask(w.t, w.f["notify"], call(w.t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 ||
 			r.Body != "success" {
