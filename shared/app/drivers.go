@@ -30,7 +30,7 @@ type Drivers interface {
 	Closings() seckill.Queue     // to send to
 	ClosingsWork() seckill.Queue // to receive from
 
-	Tickets() seckill.TicketChecker // nil: every item sells without tickets
+	Tickets() seckill.TicketChecker // if nil, every item sells without tickets
 	Admission() Admission
 	Issuers() seckill.Issuers
 	TokenSigner() seckill.TokenSigner
@@ -45,17 +45,17 @@ type Drivers interface {
 	GivenUp(ctx context.Context, order string, err error) // hears of orders that no endpoint took
 	Connections() seckill.Connections
 	Wire() seckill.Wire
-	Recent() seckill.Recent // nil: the wire cannot send as soon as a page is connected
+	Recent() seckill.Recent // if nil, the wire cannot send as soon as a page is connected
 
 	StaffSessions() seckill.StaffSessions
-	StaffIssuer() seckill.StaffIssuer // nil: staff sign in nowhere
+	StaffIssuer() seckill.StaffIssuer // if nil, staff sign in nowhere
 	StaffClock() seckill.Clock        // by which staff's sessions end
 
 	// What differs between shops.
 	Hold() time.Duration              // how long an unpaid order keeps its units
-	KeepNetworks() time.Duration      // after the end of a sale; 0: none are kept
-	KeepAddresses() time.Duration     // after the end of a sale; 0: forever
-	KeepNotifications() time.Duration // 0: forever
+	KeepNetworks() time.Duration      // after the end of a sale; 0 if none are kept
+	KeepAddresses() time.Duration     // after the end of a sale; 0 means forever
+	KeepNotifications() time.Duration // 0 means forever
 	Alone() seckill.AloneLimit        // what one person may refund
 	Public() string                   // the page's address
 }

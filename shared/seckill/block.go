@@ -83,7 +83,7 @@ type Block struct {
 	Reason  string    `row:"reason"`      // for operators; shoppers are not told it
 	By      string    `row:"by"`          // the operator
 	Made    time.Time `row:"made"`
-	Until   time.Time // zero: for good
+	Until   time.Time // zero means for good
 }
 
 // Check returns CodeInvalid with the name of the first wrong field, or nil.

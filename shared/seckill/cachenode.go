@@ -16,7 +16,7 @@ type CacheNode struct {
 	Version   string    `json:"version,omitempty"`
 	Role      string    `json:"role,omitempty"` // master, slave
 	Policy    string    `json:"maxmemory_policy,omitempty"`
-	Limit     int64     `json:"maxmemory"` // bytes; 0: none, or not said
+	Limit     int64     `json:"maxmemory"` // bytes; 0 if there is none, or it is not said
 	Used      int64     `json:"used_memory"`
 	Evictions int64     `json:"evicted_keys"` // since it was started
 }

@@ -125,7 +125,7 @@ func (it *Item) Erased(what Kept) *time.Time {
 // just before the write.
 type Stop struct {
 	From time.Time
-	To   time.Time // zero: still stopped
+	To   time.Time // zero if it is still stopped
 }
 
 // SetStopped stops or resumes the sale and records when, so that the audit can check what was placed meanwhile (I10).

@@ -19,7 +19,7 @@ const LiveShop = "shop"
 
 // Figures are one part of a live row.
 type Figures[T any] struct {
-	At     time.Time `json:"at,omitzero"`      // when they were true; zero: never read
+	At     time.Time `json:"at,omitzero"`      // when they were true; zero if they were never read
 	Tried  time.Time `json:"tried,omitzero"`   // the newest reading
 	Failed Code      `json:"failed,omitempty"` // why it failed; the figures are those of an earlier one
 	Value  T         `json:"value"`
@@ -105,7 +105,7 @@ type LiveMetrics struct {
 
 	P99     *float64       `json:"p99_ms"`            // of requests to buy, newest minute that had some
 	Lag     *float64       `json:"lag_ms"`            // of the counts behind the orders, when they were last made
-	LagAt   time.Time      `json:"lag_at,omitzero"`   // the minute that Lag is of; zero: it is as old as the rest
+	LagAt   time.Time      `json:"lag_at,omitzero"`   // the minute that Lag is of; zero if it is as old as the rest
 	Age     map[string]int `json:"queue_age_seconds"` // of the oldest message, by queue
 	Unknown int            `json:"unknown_payments"`  // see SetMinutes
 

@@ -23,7 +23,7 @@ import (
 type Limits struct {
 	Size   int // bytes of the file
 	Pixels int
-	Made   int // bytes of what is made of it; 0: any number
+	Made   int // bytes of what is made of it; 0 means any number
 }
 
 // What a picture may have.

@@ -27,11 +27,11 @@ type Options struct {
 	CashierURL string // shown by GET /healthz: where a browser can pay a pay string; "" hides it
 	// the origin whose pages may read the answers, or "*"; "": only pages of the API's own origin
 	CORSOrigin string
-	Push       *Push     // nil: pages are pushed nothing, and poll
-	Refusals   *Refusals // counts every refused or failed request by reason; nil: no counts
-	Contact    string    // whom a blocked shopper may write to, such as an e-mail address; "": the shop's support
-	Limits     *Limits   // how often one user and one network may call; nil: no limits
-	Acts       *Acts     // the log of what shoppers do to buy; nil: none
+	Push       *Push     // if nil, nothing is pushed to pages, and they poll
+	Refusals   *Refusals // counts every refused or failed request by reason; nil means no counts
+	Contact    string    // whom a blocked shopper may write to, such as an e-mail address; "" means the shop's support
+	Limits     *Limits   // how often one user and one network may call; nil means no limits
+	Acts       *Acts     // the log of what shoppers do to buy; nil if nothing is logged
 	// what a shopper needs to find their order in the report of its sale; nil: no shopper is told it
 	Salts Salts
 }

@@ -15,7 +15,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	const cancelPath, ticketPath = "/order/" + orderID + "/cancel", "/seckill/ticket"
 	for _, c := range []struct {
 		method, path, body string
-		err                error // of the flow; nil: it is not called
+		err                error // of the flow; nil if it is not called
 		code               seckill.Code
 		says               string // a part of the answer, in English
 	}{

@@ -96,7 +96,7 @@ type orderJSON struct {
 	Number     string        `json:"number,omitempty"`
 	RefundWhy  string        `json:"refund_reason,omitempty"` // why the shopper asks for a refund
 	History    []changeJSON  `json:"history"`
-	Payments   []paymentJSON `json:"payments,omitzero"` // nil, absent: not asked for; empty: there is none
+	Payments   []paymentJSON `json:"payments,omitzero"` // absent if they were not asked for; empty if there are none
 	Money      string        `json:"money,omitempty"`   // where the shopper's money is, in words; with Payments
 	Report     *reportJSON   `json:"report,omitempty"`  // of a single order, once its sale is over
 }

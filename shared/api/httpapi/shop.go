@@ -63,11 +63,11 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 type shopper struct {
 	flow   Shop
 	caller caller
-	push   *pusher // nil: none
+	push   *pusher // nil if there is none
 	health healthJSON
 
 	contact string // Options.Contact
-	salts   Salts  // nil: none
+	salts   Salts  // nil if there are none
 }
 
 type healthJSON struct {

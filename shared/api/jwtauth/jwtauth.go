@@ -230,7 +230,7 @@ func (u *userID) UnmarshalJSON(b []byte) error {
 // Signer makes access tokens with the newest of its keys. It is safe for concurrent use.
 type Signer struct {
 	secret []byte
-	kid    string // "": the token has none
+	kid    string // "" if the token has none
 }
 
 // NewSigner returns a signer with the current key or, without one, the key whose kid sorts last, which with names like

@@ -27,7 +27,7 @@ var algorithms = []string{jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.A
 // wanted is what a token must be for. The zero value accepts a token of any issuer for any of its clients.
 type wanted struct {
 	issuer, client string // set: an ID token that was just exchanged
-	nonce          string // of a code; "": none
+	nonce          string // of a code; "" if there is none
 }
 
 // claims are those that matter.

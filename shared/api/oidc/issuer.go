@@ -23,10 +23,10 @@ type issuer struct {
 	http           *http.Client
 
 	mu     sync.Mutex
-	last   *snapshot     // the last good one, kept while the issuer cannot be reached; nil: none yet
+	last   *snapshot     // the last good one, kept while the issuer cannot be reached; nil if there is none yet
 	err    error         // of the last read
 	tried  time.Time     // when the last read began
-	flight chan struct{} // closed when the read under way ends; nil: none
+	flight chan struct{} // closed when the read under way ends; nil if there is none
 }
 
 func (s *issuer) clientIDs() []string {

@@ -40,7 +40,7 @@ const (
 type Client struct {
 	Issuer   string // exactly as its tokens have it
 	ClientID string
-	Metadata string // base of the address of the discovery document; "": Issuer
+	Metadata string // base of the address of the discovery document; "" means Issuer
 	// Secret returns the client's secret, which is asked for each time; nil, or an empty one: a public client.
 	Secret func() string
 }
@@ -49,7 +49,7 @@ type Client struct {
 type Options struct {
 	Clients []Client // in the order in which pages offer them; several of one issuer are allowed
 	Clock   seckill.Clock
-	HTTP    http.RoundTripper // nil: the network
+	HTTP    http.RoundTripper // nil means the network
 }
 
 // Issuers implements seckill.Issuers. It is safe for concurrent use.

@@ -21,9 +21,9 @@ func NewBlockHandler(flow *block.Flow) Handler {
 // Block is a seckill.Block as operators write and read it.
 type Block struct {
 	Subject string    `json:"subject"`        // a user, or a range of addresses: see seckill.ParseSubject
-	Item    string    `json:"item,omitempty"` // "": every item
+	Item    string    `json:"item,omitempty"` // "" means every item
 	Reason  string    `json:"reason"`
-	Until   time.Time `json:"until,omitzero"` // zero: for good
+	Until   time.Time `json:"until,omitzero"` // zero means for good
 	By      string    `json:"by,omitempty"`   // by and made are the shop's
 	Made    time.Time `json:"made,omitzero"`
 }
@@ -89,7 +89,7 @@ func (c *PutBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 // DropBlock removes a block.
 type DropBlock struct {
 	Given
-	Item    string `json:"item,omitempty" is:"item"` // "": the one for every item
+	Item    string `json:"item,omitempty" is:"item"` // "" means the block for every item
 	Subject string `json:"subject" is:"subject"`
 }
 

@@ -23,7 +23,7 @@ type Command interface {
 // Spec says what a command is.
 type Spec struct {
 	Name  string         // as events have it
-	Path  string         // as the tool has it, such as "items stop"; "": the tool does not give it by itself
+	Path  string         // as the tool has it, such as "items stop"; "" if the tool does not give it by itself
 	Roles []seckill.Role // who may give it, the least first: it is the one that the tool asks for
 	In    string         // the short name of the function that executes it
 	Short string         // what it does, in a line

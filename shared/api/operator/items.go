@@ -15,8 +15,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// page is the result of an export: items after the id After in the order of ids, and the last id if there are more.
-// Every page names all items with unreadable rows, and the items of its own range with unreadable descriptions.
+// page is the result of an export: the items that follow the requested id After, in the order of their ids. If there
+// are more items, Next is the last id of this page; the next page begins after it. Every page names all items with
+// unreadable rows, and the items of its own range with unreadable descriptions.
 type page struct {
 	Items      json.RawMessage `json:"items"`
 	Next       string          `json:"next,omitempty"`
@@ -42,7 +43,7 @@ func NewItemHandler(flow *stage.Flow) *ItemHandler { return &ItemHandler{stage: 
 // FileError is an error in an items file, with a text for its author. Nothing was written.
 type FileError struct {
 	Err   error
-	Lines []itemfile.Line // what is wrong, place by place; nil: with the file as a whole
+	Lines []itemfile.Line // what is wrong, place by place; nil if the file as a whole is wrong
 }
 
 func (e *FileError) Error() string { return e.Err.Error() }

@@ -27,7 +27,7 @@ type Order struct {
 	List    seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit, as sold, as are Title and Cover
 	Cover   string        `json:"cover,omitempty"`
 	Options string        `json:"options,omitempty"`      // of the variant, as sold: 颜色=黑 | 容量=256 GB
-	Version int64         `json:"item_version,omitempty"` // 0: an order of an older release, without List and Cover
+	Version int64         `json:"item_version,omitempty"` // 0 in an order of an older release, without List and Cover
 	Amount  seckill.Fen   `json:"amount"`
 	State   seckill.State `json:"state"`
 	Created time.Time     `json:"create_time"`

@@ -63,7 +63,7 @@ type Config struct {
 	AlipayRootCert string        // alipayRootCert.crt
 	Gateway        string        // absolute URL of gateway.do
 	NotifyURL      string        // absolute URL of our notify endpoint, at most 256 characters
-	HTTP           *http.Client  // nil: a client with CallTimeout that follows no redirects
+	HTTP           *http.Client  // nil means a client with CallTimeout that follows no redirects
 	Clock          seckill.Clock // timestamps the calls
 }
 

@@ -47,7 +47,7 @@ type query struct {
 type reading struct {
 	seckill.LiveMetrics
 	minutes [seckill.LiveMinutes]seckill.LiveMinute
-	newest  int // of minutes that has a figure; -1: none
+	newest  int // of minutes that has a figure; -1 if there is none
 }
 
 // New returns a reader of a stack's metrics; queues are the names of its queues by the names that the screen shows.

@@ -110,7 +110,7 @@ const kids = "JWT_KIDS" // names entries only; no variable holds their values
 
 // Tokens holds the keys that verify shoppers' tokens.
 type Tokens struct {
-	Current Source   `envPrefix:"JWT_SECRET"` // of tokens without a kid; none: such tokens are refused
+	Current Source   `envPrefix:"JWT_SECRET"` // of tokens without a kid; without it such tokens are refused
 	Kids    []string `env:"JWT_KIDS"`         // separated by commas; the secret of kid 2027 is the entry jwt-2027
 }
 
@@ -150,7 +150,7 @@ const salts = "REPORT_SALTS"
 
 // Salts holds the secret of the salts of reports, for the function that shows them to shoppers.
 type Salts struct {
-	Secret Source `envPrefix:"REPORT_SALTS"` // as package salts writes it; "": no salts are shown
+	Secret Source `envPrefix:"REPORT_SALTS"` // as package salts writes it; if "", no salts are shown
 }
 
 // Commands holds the public keys of the back office, for a function that executes its commands. They are not secret,
@@ -174,7 +174,7 @@ type Issuers struct {
 type Issuer struct {
 	URL      string // as its tokens have it
 	ClientID string // the shop's name at the issuer
-	Metadata string // base of the address of its discovery document; "": URL
+	Metadata string // base of the address of its discovery document; "" means URL
 }
 
 // Entries returns the issuers in order.
@@ -283,7 +283,7 @@ type FakeGateway struct {
 	URL string `env:"ALIPAY_GATEWAY" url:"http or https"`
 	// where the cashier's links lead back to; "": the page before
 	ReturnURL string `env:"CASHIER_RETURN_URL" url:"http or https"`
-	Faults    string `env:"GATEWAY_FAULTS"` // what goes wrong, as package fakegateway reads it; "": nothing
+	Faults    string `env:"GATEWAY_FAULTS"` // what goes wrong, as package fakegateway reads it; "" if nothing does
 }
 
 func (g *FakeGateway) problems() []string {
@@ -311,8 +311,8 @@ func trustProblems(public Source, certs ...Source) (out []string) {
 
 // Alone is what one person of staff may refund without a second one.
 type Alone struct {
-	Yuan  int `env:"REFUND_ALONE_YUAN"  envDefault:"0"` // of one refund; 0: any
-	Daily int `env:"REFUND_ALONE_DAILY" envDefault:"0"` // refunds a day of one person; 0: any number
+	Yuan  int `env:"REFUND_ALONE_YUAN"  envDefault:"0"` // of one refund; 0 means any
+	Daily int `env:"REFUND_ALONE_DAILY" envDefault:"0"` // refunds a day of one person; 0 means any number
 }
 
 // MaxAlone bounds both settings.

@@ -54,7 +54,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		part string
 		set  map[string]string
-		want string // "": accepted
+		want string // "" if accepted
 	}{
 		"prefix":       {"base", map[string]string{"TABLE_PREFIX": "a b"}, `TABLE_PREFIX is "a b"`},
 		"empty prefix": {"base", map[string]string{"TABLE_PREFIX": ""}, "TABLE_PREFIX is empty"},

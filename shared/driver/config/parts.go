@@ -17,12 +17,12 @@ type Networks struct {
 
 // Notifications is how long notifications of payments are kept.
 type Notifications struct {
-	KeepDays uint16 `env:"NOTIFICATION_RETENTION_DAYS"` // 0: forever
+	KeepDays uint16 `env:"NOTIFICATION_RETENTION_DAYS"` // 0 means forever
 }
 
 // Contact is whom a blocked shopper may write to.
 type Contact struct {
-	Text string `env:"CONTACT"` // "": the shop's support
+	Text string `env:"CONTACT"` // "" means the shop's support
 }
 
 // Bus is the event bus.
@@ -38,14 +38,14 @@ type Pushes struct {
 
 // Pictures is where pictures of items are.
 type Pictures struct {
-	Bucket string `env:"PICTURES_BUCKET"` // of S3; "": the shop has none
+	Bucket string `env:"PICTURES_BUCKET"` // of S3; "" if the shop has none
 }
 
 // Staff says where staff sign in in a browser.
 type Staff struct {
 	// issuer|client_id or issuer|client_id|metadata-base; "": nowhere
 	Issuer string `env:"STAFF_ISSUER"`
-	Client Source `envPrefix:"STAFF_CLIENT_SECRET"` // none: a public client
+	Client Source `envPrefix:"STAFF_CLIENT_SECRET"` // without it the client is public
 	// four texts with | between them: see StaffClaims
 	Claims string `env:"STAFF_CLAIMS" envDefault:"cognito:groups|seckill-|sub|openid"`
 }
@@ -102,7 +102,7 @@ type Webhook struct {
 
 // Addresses is how long delivery addresses are kept.
 type Addresses struct {
-	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0: forever
+	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0 means forever
 }
 
 func (a *Addresses) problems() []string {
@@ -137,5 +137,5 @@ func (p *Page) problems() (out []string) {
 
 // Push says where pages hear the outcome of purchases.
 type Push struct {
-	URL string `env:"PUSH_URL" url:"wss or ws"` // ws on this machine; "": nowhere
+	URL string `env:"PUSH_URL" url:"wss or ws"` // ws on this machine; "" means nowhere
 }

@@ -107,7 +107,7 @@ type Secrets struct {
 
 	mu      sync.Mutex
 	names   map[string]Source // of the entries that were asked for
-	values  map[string]Secret // by entry name; nil: not read
+	values  map[string]Secret // by entry name; nil if they were not read
 	next    time.Time         // when to read again
 	reading bool
 	begun   time.Time    // the last read of a refresh

@@ -26,7 +26,7 @@ func TestADescriptionIsReadAsCheaplyAsItCanBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask    int64
 		script []fault
-		want   string // "": ErrUnreadable
+		want   string // "" if ErrUnreadable is wanted
 	}{
 		"there is none":                  {0, nil, "of none"},
 		"the one asked for":              {3, []fault{described(3)}, "of 3"},

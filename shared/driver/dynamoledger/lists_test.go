@@ -81,7 +81,7 @@ func packed(version int) fault {
 func TestAListIsReadAsCheaplyAsItCanBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		script []fault
-		want   int64 // 0: ErrUnreadable
+		want   int64 // 0 if ErrUnreadable is wanted
 	}{
 		"the one asked for":              {[]fault{packed(3)}, 3},
 		"a later one":                    {[]fault{packed(5)}, 5},

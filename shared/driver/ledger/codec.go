@@ -33,7 +33,7 @@ type attr struct {
 	flags flags
 	index []int // of the field
 	form  form
-	with  string // the attribute that it comes with; "": it comes alone
+	with  string // the attribute that it comes with; "" if it comes alone
 	whole []int  // that attribute's field
 }
 

@@ -40,7 +40,7 @@ const (
 type Table struct {
 	Name    string
 	PK      string
-	SK      string // "": one row per partition
+	SK      string // if "", a partition has one row
 	Indexes []Index
 	// attribute with the time, in Unix seconds, after which DynamoDB deletes a row; "": rows stay. Other drivers
 	// ignore it

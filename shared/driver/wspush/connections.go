@@ -23,12 +23,12 @@ var Table = ledger.Table{Name: TableConnections, PK: "owner", SK: "place", TTL: 
 
 const (
 	attrExpires    = "expires"    // Unix seconds
-	attrConnection = "connection" // of a place: whose it is
+	attrConnection = "connection" // of a place: the connection that has it
 	attrSince      = "since"      // ms
-	attrUser       = "user"       // of a connection: whose place it has
+	attrUser       = "user"       // of a connection: the user whose place it has
 
 	onlyPlace = "0" // of rows that are alone in their partition
-	tries     = 3   // of a transaction that another one of the shopper's was faster than
+	tries     = 3   // how often a transaction is tried that loses to another transaction for the same shopper
 
 	passSlack       = 24 * time.Hour // clocks differ less: a used pass is known for longer than it is good anywhere
 	connectionSlack = time.Hour      // the start of a connection is told before it opens

@@ -38,12 +38,12 @@ type Options struct {
 	SellerID          string
 	MerchantPublicKey string // the shop's: PKIX or PKCS #1
 	PrivateKey        string // the gateway's own; "" generates one, which takes up to a second
-	Store             Store  // keeps the trades; nil: a new Memory
+	Store             Store  // keeps the trades; nil means a new Memory
 	// send a payment's first notification within the request that pays, for a process that sleeps between requests
 	AtOnce  bool
-	Log     *slog.Logger    // logs faults of the store; nil: no log
-	HTTP    *http.Client    // sends notifications; nil: a client with a timeout of 5 s that follows no redirects
-	Retries []time.Duration // waits between attempts to deliver a notification; nil: AlipayRetries
+	Log     *slog.Logger    // logs faults of the store; nil means no log
+	HTTP    *http.Client    // sends notifications; nil means a client with a timeout of 5 s that follows no redirects
+	Retries []time.Duration // waits between attempts to deliver a notification; nil means AlipayRetries
 	URL     string          // public URL of /gateway.do; bills are under the same prefix. "": the URL of the request
 	// target of the cashier's return links, with out_trade_no added; "" for the previous page
 	ReturnURL string

@@ -21,7 +21,7 @@ type Record struct {
 	Token     string // proves that the cashier's page was opened
 	// empty before the payment; the first is about the payment, the following ones about the refunds in order
 	Notifications []Notification
-	Version       int64 // each Save raises it; 0: never saved
+	Version       int64 // each Save raises it; 0 if it was never saved
 }
 
 // Key returns the record's key.

@@ -258,7 +258,7 @@ func testDue(t *testing.T, s fakegateway.Store) {
 	late.Notifications[0].Next = time.Time{}
 	late = save(t, s, late)
 	awaitDue(t, s, start.Add(time.Hour), trade("first"), trade("later"))
-	// a further notification of a trade whose first was confirmed
+	// a second notification of the trade "late", whose first notification was confirmed
 	save(t, s, refunded(late, 1, start, start.Add(2*time.Minute)))
 	awaitDue(t, s, start.Add(2*time.Minute), trade("first"), trade("later"), trade("late"))
 }

@@ -133,7 +133,7 @@ func (db redisDB) clone() redisDB {
 type redisCommand struct {
 	run      func(db redisDB, args []string) (redisReply, error)
 	min, max int // number of arguments; max 0: unlimited
-	keys     int // how many of the first arguments are keys; 0: all
+	keys     int // how many of the first arguments are keys; 0 means all
 }
 
 // redisCommands lists every command of the embedded Redis.

@@ -16,7 +16,7 @@ import (
 // RowsOptions are the settings of Rows.
 type RowsOptions struct {
 	Clock    seckill.Clock
-	IndexLag time.Duration  // how far indexes lag behind their tables; 0: not at all
+	IndexLag time.Duration  // how far indexes lag behind their tables; 0 means not at all
 	Tables   []ledger.Table // in addition to ledger.Schema
 	// Watch, if set, receives every row that a transaction replaced, in the order of its writes: nil for no row. It
 	// must neither change the rows nor call Rows.

@@ -21,7 +21,7 @@ type list struct {
 	clock seckill.Clock
 
 	mu      sync.Mutex
-	known   *known // nil: none
+	known   *known // nil if there is none
 	reading bool   // a request is reading
 	tried   time.Time
 	failed  error // error of the last attempt

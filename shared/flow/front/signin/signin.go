@@ -36,7 +36,7 @@ type Session struct {
 	Token   string // the shop's own
 	User    string
 	Expires time.Time // of Token; whole seconds
-	Refresh string    // the issuer's refresh token; "": none, or the earlier one stays valid
+	Refresh string    // the issuer's refresh token; "" if there is none, or the earlier token stays valid
 }
 
 // List returns the issuers that a page can send a shopper to. The error is an *seckill.Error: CodeUnavailable.

@@ -39,7 +39,7 @@ type Form struct {
 	Title      string
 	Start, End time.Time
 	Items      []string
-	Base       int64  // 0: to make a new activity
+	Base       int64  // 0 makes a new activity
 	By         string // who saves
 	From       string // with what: the command line tool or the page
 }

@@ -39,7 +39,7 @@ func (s *stock) Assert(_ context.Context, it seckill.Item) error {
 type rows struct {
 	*memory.Rows
 	fail, n int
-	after   func() // nil: nothing happens
+	after   func() // nil if nothing happens
 }
 
 func (r *rows) Transact(ctx context.Context, w []ledger.Write) error {
@@ -58,7 +58,7 @@ func (r *rows) Transact(ctx context.Context, w []ledger.Write) error {
 type failing struct {
 	*memory.Items
 	unread map[string]bool
-	before func() // nil: nothing happens
+	before func() // nil if nothing happens
 }
 
 func (f *failing) Get(ctx context.Context, id string) (seckill.Item, error) {

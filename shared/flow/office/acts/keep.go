@@ -49,8 +49,8 @@ func (f *Flow) Keep(ctx context.Context, list []seckill.Act) error {
 
 // Filter says which acts a list has.
 type Filter struct {
-	Day   string // of UTC+8; "": today
-	Item  string // "": of every item
+	Day   string // of UTC+8; "" means today
+	Item  string // "" means every item's acts
 	All   bool   // also those that are handled
 	After string // only acts after this id
 	Limit int    // 1 to MaxPage

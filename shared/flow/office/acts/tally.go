@@ -24,7 +24,7 @@ type tally struct {
 
 type group struct {
 	key   uint64
-	began int64 // ns since 1970; 0: no group
+	began int64 // ns since 1970; 0 means no group
 	n     int
 }
 

@@ -42,7 +42,7 @@ type Deps struct {
 	Items  seckill.Items
 	Clock  seckill.Clock
 	Meter  seckill.Meter
-	Keep   time.Duration // how long to keep addresses after the end of a sale; 0: forever
+	Keep   time.Duration // how long to keep addresses after the end of a sale; 0 means forever
 	// KeepNetworks is the same for network addresses, which go with the address at the latest; 0: the step buy keeps
 	// none.
 	KeepNetworks time.Duration

@@ -152,10 +152,10 @@ const (
 type Query struct {
 	Item     string
 	User     string
-	State    seckill.State // "": any
+	State    seckill.State // "" means any
 	Hidden   bool          // also hidden ones
 	Asked    bool          // only those whose shopper asks for a refund
-	From, To time.Time     // created in [From, To); zero: any
+	From, To time.Time     // created in [From, To); zero means any
 }
 
 func (q *Query) match(o *seckill.Order) bool {

@@ -42,7 +42,7 @@ func (e *NoRoleError) Error() string { return "session: " + e.Who + " has no rol
 // Deps are the step's dependencies.
 type Deps struct {
 	Sessions seckill.StaffSessions
-	Issuer   seckill.StaffIssuer // nil: none
+	Issuer   seckill.StaffIssuer // nil if there is none
 	Random   Random
 	Clock    seckill.Clock
 	Meter    seckill.Meter

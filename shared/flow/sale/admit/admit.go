@@ -32,7 +32,7 @@ type Deps struct {
 	Clock     seckill.Clock
 	Meter     seckill.Meter
 	Work      seckill.Work    // of a proof
-	Painter   seckill.Painter // nil: an item without questions asks none
+	Painter   seckill.Painter // if nil, an item without questions asks none
 }
 
 // Flow is one instance of the step. It is safe for concurrent use.

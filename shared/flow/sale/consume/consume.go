@@ -119,7 +119,7 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 			return f.reject(ctx, m, seckill.CodeStopped)
 		}
 		if !f.items.Fresh(checked) {
-			continue // the item was read too long ago to place by it (I10); read again
+			continue // this copy of the item is too old to place an order from (I10): read it again
 		}
 		now := f.Clock.Now()
 		o := f.newOrder(m, it, now)

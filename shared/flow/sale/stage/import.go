@@ -37,7 +37,7 @@ type Change struct {
 type ImportFault struct {
 	Item     string
 	What     string
-	Conflict *Conflict // nil: it is another fault
+	Conflict *Conflict // if nil, it is another fault
 	Fields   []Fault   // those that may not be changed so
 }
 
@@ -218,7 +218,8 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 			if err != nil {
 				return err
 			}
-			if !made { // after it: a save that comes too late changes no question
+			// Only after the item is written, so that a save that loses to another one changes no questions.
+			if !made {
 				if err := f.ask(ctx, it); err != nil {
 					return err
 				}
