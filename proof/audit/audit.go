@@ -19,7 +19,7 @@ import (
 // Options say what to audit.
 type Options struct {
 	Item    string
-	Journal io.Reader // nil: none
+	Journal io.Reader // nil if there is none
 	// Again is the delay before a second reading confirms findings; 0: none. Without one, rows that change during the
 	// reading may look inconsistent.
 	Again time.Duration

@@ -15,7 +15,7 @@ const spanPrefix = "family#"
 type span struct {
 	held   int    // units, by orders
 	holds  uint64 // sum of the hashes of the entries that these orders should have
-	quota  int64  // by the quota row; -1: no row
+	quota  int64  // by the quota row; -1 means no row
 	listed uint64 // sum of the hashes of the entries that it has
 }
 

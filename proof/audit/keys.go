@@ -7,7 +7,7 @@ import (
 // stock is the item's state in Redis.
 type stock struct {
 	head     map[string]string // the hash `item`
-	held     []string          // by unit number: the order that holds it; "": none
+	held     []string          // by unit number: the order that holds it; "" if there is none
 	free     map[int32]bool
 	beyond   []int32          // unit numbers above the stock
 	odd      []string         // members that are not numbers

@@ -33,10 +33,10 @@ type ask struct {
 
 // answer is the result of a request: a response, or why there is none.
 type answer struct {
-	status int   // 0: no answer
+	status int   // 0 means no answer
 	err    error // why there is no answer; errLeft: the request was never sent
 	at     time.Time
-	retry  time.Duration // the server's retry delay; 0: it sent none
+	retry  time.Duration // the server's retry delay; 0 if it sent none
 	said
 	body  []byte // kept for the acts time, get, pay, file, status, challenge and ticket only
 	kept  bool   // a CDN answered it

@@ -19,7 +19,7 @@ type Bots struct {
 	Work     seckill.Work      // that the delays stand for
 	KeyCPU   time.Duration     // processor time of one key of that work, on a core of a script's machine
 	Machines []netip.Addr      // whose source addresses the scripts on few machines use; none: all use one
-	Faster   int               // for tests: divides every time that the crowd takes; 0: 1
+	Faster   int               // for tests: divides every time that the crowd takes; 0 means 1
 }
 
 // takes returns how long the crowd takes for what takes people and scripts d.

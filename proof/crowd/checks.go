@@ -172,7 +172,7 @@ func (s *shopper) insistOn(ctx context.Context, act string, body map[string]stri
 	}
 }
 
-// solves draws how long a shopper takes for a proof of work and, if there is one, for typing the answer to a question.
+// solves draws how long a shopper takes for a proof of work and, if the item asks a question, for typing the answer.
 func (b *Bots) solves(v *visit, question bool) time.Duration {
 	if v.kind != person {
 		tries := (0.5 + v.random.Float64()/2) * float64(b.Work.Tries)

@@ -20,8 +20,8 @@ const idleFor = 30 * time.Second
 // itself.
 type host struct {
 	addr   string
-	secure *tls.Config // nil: no TLS
-	from   net.Addr    // source address; nil: any
+	secure *tls.Config // nil means no TLS
+	from   net.Addr    // source address; nil means any
 
 	mu   sync.Mutex
 	idle []*link // in order of last use

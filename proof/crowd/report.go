@@ -36,7 +36,7 @@ type Report struct {
 	Client  Usage   `json:"client"`
 	Machine Machine `json:"machine"`
 	Flood   *Flood  `json:"flood,omitempty"`
-	Pay     string  `json:"cashier,omitempty"` // its address; "": none
+	Pay     string  `json:"cashier,omitempty"` // its address; "" if there is none
 
 	Fairness *Fairness `json:"fairness,omitempty"` // of a crowd with scripts
 

@@ -14,7 +14,7 @@ import (
 
 // Finding is something that is wrong with a report.
 type Finding struct {
-	Line int64  `json:"line"` // from 1; 0: the whole file
+	Line int64  `json:"line"` // from 1; 0 means the whole file
 	What string `json:"what"`
 }
 

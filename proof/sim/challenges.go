@@ -30,9 +30,9 @@ func (w *World) ask(item string, questions int) error {
 // reply is an answer to a challenge, and what is true of it.
 type reply struct {
 	seckill.Answer
-	of      holder    // whose proof it is, and for which item; zero: nobody's
+	of      holder    // whose proof it is, and for which item; zero if it is nobody's
 	expires time.Time // of the proof
-	right   string    // the answer to what was asked; "": nothing was
+	right   string    // the answer to what was asked; "" if nothing was
 	slot    int64     // the half hour of the question
 	oldest  int       // the oldest key that its maker knew
 }

@@ -13,7 +13,7 @@ import (
 
 // drivers are those of one process: the world's ports, behind a Hook.
 type drivers struct {
-	app.Drivers // nil: what no process has
+	app.Drivers // nil in what no process has
 
 	w                *World
 	hook             Hook
@@ -23,7 +23,7 @@ type drivers struct {
 	orders, closings seckill.Queue
 	provider         *Provider
 	keys             *keyring       // of admit
-	tickets          *ticketChecker // of buy; nil: the world needs none
+	tickets          *ticketChecker // of buy; if nil, the world needs none
 }
 
 // cheap is the work of the world's proofs.

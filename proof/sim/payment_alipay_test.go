@@ -87,7 +87,7 @@ var docGateway, docVerifier = sync.OnceValue(func() *fakegateway.Gateway {
 
 // notification is one of Alipay's notifications: that the order's trade t1 is paid, except for the fields set here.
 type notification struct {
-	id     string // "": the same for the same trade, status, amount and refund
+	id     string // "" means the same for the same trade, status, amount and refund
 	trade  string
 	status fakegateway.Status
 	amount seckill.Fen

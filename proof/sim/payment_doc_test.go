@@ -21,7 +21,7 @@ type answers struct {
 	close   seckill.CloseResult  // "" gives no answer
 	refund  seckill.RefundState  // "" gives no answer
 	status  seckill.RefundState  // "" gives no answer
-	amount  seckill.Fen          // of the trade; 0: the order's amount
+	amount  seckill.Fen          // of the trade; 0 means the order's amount
 	queries int
 	asked   int
 }

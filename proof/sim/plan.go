@@ -40,7 +40,7 @@ type Plan struct {
 	Duplicate float64
 	Shuffle   bool
 	Door      *DoorPlan `json:",omitempty"` // nil, in old stored histories: nobody asks for tickets
-	Family    string    `json:",omitempty"` // "": the items are not variants
+	Family    string    `json:",omitempty"` // "" if the items are not variants
 	sabotage  func([]ledger.Write)
 	stops     bool // the operator stops and resumes sales
 }
@@ -48,17 +48,17 @@ type Plan struct {
 // ItemPlan is one item of a plan.
 type ItemPlan struct {
 	Stock, Limit int
-	Opens, Lasts time.Duration // from the world's beginning; 0: open already, for a day
+	Opens, Lasts time.Duration // from the world's beginning; if 0, the sale is open already, for a day
 }
 
 // Options restrict what seeds decide; the zero value restricts nothing.
 type Options struct {
-	Faults   *FaultSet            // the faults that may be enabled; nil: all
-	Items    int                  // exactly; 0: 1 or 2
-	Shoppers int                  // exactly; 0: 3 to 30
-	Length   int                  // acts, exactly; 0: 80 to 700
+	Faults   *FaultSet            // the faults that may be enabled; nil means all
+	Items    int                  // exactly; 0 means 1 or 2
+	Shoppers int                  // exactly; 0 means 3 to 30
+	Length   int                  // acts, exactly; 0 means 80 to 700
 	Always   bool                 // every fault in Faults is enabled in every seed
-	Break    func([]ledger.Write) // changes every transaction, to check that it is noticed; nil: none
+	Break    func([]ledger.Write) // changes every transaction, to check that it is noticed; nil if there is none
 }
 
 // usual is how often each act is drawn before the seed changes it.

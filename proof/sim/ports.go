@@ -191,7 +191,7 @@ func methodOf(stack []uintptr) string {
 type Rows struct {
 	Next     ledger.Rows
 	Hook     Hook
-	Sabotage func([]ledger.Write) // may change a transaction; nil: no change
+	Sabotage func([]ledger.Write) // may change a transaction; nil means no change
 	Nameless bool                 // the Hook reads no names: then they are not looked for, which is slow
 }
 

@@ -141,7 +141,7 @@ type entry struct {
 // body is the content of a purchase request without the item. Requests with different bodies never share an order,
 // unless the stock loses data.
 type body struct {
-	count   int // 0: unknown
+	count   int // 0 if unknown
 	address string
 }
 
@@ -167,7 +167,7 @@ type slot struct {
 // keyed is an Idempotency-Key and its order.
 type keyed struct {
 	key, order string
-	by         *Op // an operation that showed the order; nil: computed
+	by         *Op // an operation that showed the order; nil if computed
 }
 
 func (op *Op) validate() error {

@@ -93,7 +93,7 @@ const (
 // step is one operation in the terms of the specification.
 type step struct {
 	do         verb
-	order      int  // slot; -1: none. refuse: the order named
+	order      int  // slot; -1 if there is none. refuse: the order named
 	refused    int  // refuse: the slot of the purchase's key; -1 without one
 	body       body // refuse: the request's body
 	set        lot  // observe: what the order may be
