@@ -12,7 +12,7 @@ import (
 // changes collects for one taker the ids of orders whose rows were written, each once until it is taken. It is as
 // large as the ledger at most.
 type changes struct {
-	wants func() bool   // nil: always
+	wants func() bool   // nil means always
 	ready chan struct{} // has an element when ids were added
 
 	mu  sync.Mutex

@@ -52,9 +52,9 @@ type Options struct {
 	Alone     seckill.AloneLimit // what one person of staff may refund; anything when zero
 	JWTSecret string             // DefaultSecret when ""
 	Items     []seckill.Listing  // the demo items when nil
-	Covers    string             // folder of pictures that package cover made; "": memory
+	Covers    string             // folder of pictures that package cover made; if "", pictures are in memory
 	Version   string             // shown by /healthz
-	Log       *slog.Logger       // nil: none
+	Log       *slog.Logger       // nil if there is none
 	Workers   int                // per queue, 1 to 64; DefaultWorkers when 0
 	Work      seckill.Work       // of a proof; seckill.UsualWork when zero
 	Machines  bool               // for a simulated crowd: see MachineAddr
@@ -68,9 +68,9 @@ type Options struct {
 	// how long after the end of a sale orders keep the network addresses that bought them; 0: they keep none
 	KeepNetworks time.Duration
 
-	Contact string // whom a blocked shopper may write to; "": the shop's support
+	Contact string // whom a blocked shopper may write to; "" means the shop's support
 
-	Salts httpapi.Salts // of reports, which orders show once their sale is over; nil: none
+	Salts httpapi.Salts // of reports, which orders show once their sale is over; nil if there is none
 
 	NoPush bool // pages are pushed nothing, and poll
 

@@ -105,7 +105,7 @@ type System struct {
 	reserve          countedReserver
 	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.OperatedQueue
-	trades           fakegateway.Store // nil: in the gateway's memory
+	trades           fakegateway.Store // nil if they are in the gateway's memory
 	tables           *dynamodb.Client  // of a real ledger, for reads of whole tables
 	closers          []func() error    // of connections
 

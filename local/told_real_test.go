@@ -45,7 +45,7 @@ type consumer struct {
 	server *http.Server
 
 	mu     sync.Mutex
-	item   string            // takes no event of another one; "": of all
+	item   string            // takes no event of another one; "" means every item's
 	fails  int               // percent of posts
 	posted map[string]int    // order → sequence of its last post
 	kept   map[string]int    // order → events acknowledged

@@ -32,7 +32,7 @@ type orderShop struct {
 	ledger *ledger.Ledger
 	clock  *memory.Clock
 	made   int
-	before func(event []byte) bool // is called before each command; false: it fails
+	before func(event []byte) bool // is called before each command; if it returns false, the command fails
 }
 
 func newOrderShop(t *testing.T) *orderShop {

@@ -44,10 +44,10 @@ type cloud struct {
 	parameters map[string]string
 	// function is every function that executes commands, after the back office's signature is taken off
 	function func(event []byte) (payload []byte, functionError string)
-	roles    []seckill.Role     // that the caller may take; nil: all
+	roles    []seckill.Role     // roles that the caller may take; nil means all roles
 	refusals map[string]refusal // by call
 	busy     int                // number of commands that are refused first
-	took     []string           // roles of commands
+	took     []string           // the roles in which commands came
 	mu       sync.Mutex
 	calls    []string
 }

@@ -32,7 +32,7 @@ var ErrThrottled = errors.New("throttled")
 // Options configure an account and its contents.
 type Options struct {
 	Limits   Limits            // as enforced: see Hundredth
-	Clock    Clock             // nil: the machine's
+	Clock    Clock             // nil means the machine's
 	DynamoDB string            // URL of the server behind it
 	Secrets  map[string]string // values by name, of Secrets Manager
 	// Throttles are the stage's, by resource and method ("/seckill/buy/POST"); "*/*" applies to all others.

@@ -57,7 +57,7 @@ type Options struct {
 	Bin       string                   // folder of the binaries, each named after its function
 	Logs      string                   // existing folder: each function's output goes to <function>.log
 	Instances map[string]int           // processes per function; its keys are the functions
-	Timeouts  map[string]time.Duration // of functions; nil: the package variable Timeouts
+	Timeouts  map[string]time.Duration // of functions; nil means the package variable Timeouts
 	Patience  time.Duration            // how long an HTTP request waits for a free instance before it is throttled
 	Answered  func(Answer)             // receives the front's answers; may be nil
 	// limits functions in Cold and requests to them; nil: no limits

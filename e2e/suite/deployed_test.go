@@ -339,8 +339,8 @@ func (s *stack) pauseSchedule(t *testing.T, function string) (still func() bool)
 	}
 }
 
-// listen sends everything on the stack's bus to a queue, and returns a function that reads it: kinds of events by id,
-// of all that came since listen; and how many came again.
+// listen sends every event on the stack's bus to a queue. It returns a function that reads the queue and then has the
+// kind of each event since listen, by the event's id; and the number of events that came more than once.
 func (s *stack) listen(t *testing.T) (heard func() map[string]string, again *int) {
 	t.Helper()
 	ctx, name := background(t), "e2e-events-"+newItemID() // two cases may listen

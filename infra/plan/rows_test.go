@@ -15,8 +15,8 @@ import (
 )
 
 // units counts a ledger's write units by table and index, as DynamoDB's developer guide defines them ("Read and write
-// operations"): a transaction's row costs two per KB begun of the larger of its old and new size; an index costs one
-// per KB begun of every entry that is put, changed or deleted.
+// operations"): a transaction's row costs two units per KB (rounded up) of the larger of its old and its new
+// size; an index costs one unit per KB (rounded up) of every entry that is put, changed or deleted.
 type units map[string]float64
 
 // row counts a row that a transaction replaced (see memory.RowsOptions.Watch).

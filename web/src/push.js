@@ -48,7 +48,7 @@ export function openLine({ orderId, offer, since, newOffer, wait, signal, user, 
   let hidden = false; // out of sight: closed, and nobody reads the page
   let sequence = 0; // of the latest change that is known
   let state; // of the order as it was last asked
-  let news; // the latest change that was heard and not taken
+  let news; // the latest change that was heard and not yet returned
   let rung = false; // somebody has to ask
   let wake = () => {}; // ends the wait at hand
   let end = () => {}; // ends the connection at hand

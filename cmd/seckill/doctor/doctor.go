@@ -50,7 +50,7 @@ type Doctor struct {
 	As      func(seckill.Role) operator.Client         // of its back office
 	HTTP    *http.Client                               // to the API
 	StandIn bool                                       // AWS is a stand-in, such as LocalStack
-	Crowd   int                                        // expected shoppers; 0: quotas are not checked
+	Crowd   int                                        // expected shoppers; if 0, quotas are not checked
 	Within  time.Duration                              // time within which they come
 	Explain func(error) string                         // puts an error of AWS into words
 	During  func(what string, look func() error) error // runs a check, and may print what it waits for
@@ -62,7 +62,7 @@ type Doctor struct {
 	stage               *apigateway.GetStageOutput // nil when API Gateway did not say
 	stageErr            error
 	shut                bool         // the whole shop is stopped hard
-	role                seckill.Role // that the caller may take; "": none is known
+	role                seckill.Role // that the caller may take; "" if none is known
 	health              *sight
 	date                *reading
 }

@@ -52,7 +52,7 @@ func (e *Error) Add(line int, what string) {
 // Format is what a file's lines have.
 type Format struct {
 	Thing    string   // what a line is, for messages
-	Columns  []string // all of them; nil: there may be others, which are not read
+	Columns  []string // all of them; nil if there may be others, which are not read
 	Required []string // that a file must have
 }
 

@@ -49,7 +49,7 @@ type Office struct {
 	Resource    string // what policies name: arn:aws:execute-api:REGION:ACCOUNT:API/STAGE/POST
 	Region      string
 	Credentials aws.CredentialsProvider
-	Now         func() time.Time // nil: the machine's clock
+	Now         func() time.Time // nil means the machine's clock
 }
 
 // Open returns the back office of an API. Its address is API Gateway's own, not the shop's public one: a CDN would
