@@ -69,7 +69,7 @@ func (s *Sweep[T]) run(ctx context.Context, now time.Time, page Page[T], each fu
 	return errs.Join()
 }
 
-// shard sweeps one shard; false: the run's time is up.
+// shard sweeps one shard. It returns false if the run's time is up.
 func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T],
 	each func(context.Context, T) error, errs *told) bool {
 	done := 0

@@ -451,7 +451,7 @@ func TestOfflineDuringOnline(t *testing.T) {
 // TestCopy: last week's activity, with new ids, a week later; a repetition after any fault finishes it.
 func TestCopy(t *testing.T) {
 	const week = 7 * 24 * time.Hour
-	// whole copies while the fail-th transaction fails, 0: none, and again
+	// whole copies while the fail-th transaction fails (none if fail is 0), and then copies again
 	whole := func(e *env, fail int) (seckill.Activity, []seckill.Listing) {
 		e.Helper()
 		q := seckill.Question{ID: seckill.QuestionID(1), Text: "a", Answers: []string{"b"}}

@@ -1,6 +1,6 @@
 // Package acts finds shoppers whose acts look like a script's. In: acts, and what the requests showed. Out: the rules
-// that an act breaks; of acts that break one, rows that operators read. Nobody is refused here: whoever blocks is an
-// operator.
+// that an act breaks; of acts that break a rule, rows that operators read. Nobody is refused here: only operators block
+// shoppers.
 package acts
 
 import (
