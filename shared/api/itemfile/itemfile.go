@@ -52,7 +52,7 @@ type record struct {
 
 // Place is where an item is in a file.
 type Place struct {
-	N     int    `json:"n,omitempty"` // of a JSON file's element, or of a CSV file's line, from 1; 0: of none
+	N     int    `json:"n,omitempty"` // number of a JSON file's element or a CSV file's line, from 1; or 0
 	Where string `json:"where"`       // "line 3", "element 2 (line 9)"
 }
 

@@ -157,7 +157,7 @@ func unverified(t *jwt.Token, err error) error {
 	return err // the issuer cannot be reached
 }
 
-// times returns what is wrong with the times of a token; fresh: it was made for this exchange.
+// times returns what is wrong with the times of a token. fresh means that the token was made for this exchange.
 func (c *claims) times(now time.Time, fresh bool) error {
 	at, leeway := float64(now.UnixMilli())/1000, Leeway.Seconds()
 	switch {

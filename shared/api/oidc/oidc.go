@@ -41,7 +41,7 @@ type Client struct {
 	Issuer   string // exactly as its tokens have it
 	ClientID string
 	Metadata string // base of the address of the discovery document; "" means Issuer
-	// Secret returns the client's secret, which is asked for each time; nil, or an empty one: a public client.
+	// Secret returns the client's secret; it is called for each request. A public client has nil, or an empty secret.
 	Secret func() string
 }
 

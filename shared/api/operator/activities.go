@@ -135,7 +135,7 @@ func (c *SaveActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error)
 		From: cmp.Or(c.Via, seckill.MadeAtCLI)}))
 }
 
-// DeleteActivity deletes an activity; undo: it brings it back.
+// DeleteActivity deletes an activity or, with undo, brings it back.
 type DeleteActivity struct {
 	Given
 	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`

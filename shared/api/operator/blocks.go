@@ -35,7 +35,7 @@ type BlockPage struct {
 	Next       string   `json:"next,omitempty"`
 }
 
-// PutBlocks makes blocks hold; dry: it checks them only.
+// PutBlocks makes blocks hold; with dry it only checks them.
 type PutBlocks struct {
 	Given
 	Blocks Blocks `json:"blocks" sample:"[{\"subject\":\"1001\",\"reason\":\"r\"}]"`

@@ -32,8 +32,8 @@ type BrowserOptions struct {
 	// Tool is what the command line tool needs to find this shop, such as "--stack seckill-prod"
 	Tool string
 	// Keys authenticate what a browser keeps while it is at the issuer. The first key signs; signatures of the others
-	// are accepted, too. There is one at least, and all processes of the shop have the same. nil: a key of this
-	// process.
+	// are accepted, too. There is one key at least, and all processes of the shop have the same keys. If Keys is nil,
+	// this process makes a key for itself.
 	Keys   func() [][]byte
 	Clock  seckill.Clock
 	Random session.Random

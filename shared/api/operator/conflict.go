@@ -43,7 +43,8 @@ func conflicts(err error) (all []Conflict) {
 	return all
 }
 
-// ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
+// ActivityFile is an activity as its editor writes it. Version is the stored version that the editor changed, 0 for a
+// new activity.
 type ActivityFile struct {
 	ID      string    `json:"id"`
 	Title   string    `json:"title"`

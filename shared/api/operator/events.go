@@ -31,7 +31,7 @@ type Delivery struct {
 	User    string        `json:"user"`
 	Name    string        `json:"shopper_name,omitempty"` // "" if the sign-in told none, or it is erased
 	Address string        `json:"address"`                // "" once it is erased
-	// where the purchase came from; "": the shop keeps none, or it is erased
+	// where the purchase came from; "" if the shop keeps no network addresses, or this one is erased
 	Network netip.Addr `json:"network_address,omitzero"`
 }
 

@@ -40,7 +40,7 @@ func changedIf(is bool) string {
 
 // Handler executes the commands about one subject. It is safe for concurrent use.
 type Handler interface {
-	// run returns what executes a command; nil: the command is about another subject.
+	// run returns the function that executes a command, or nil if the command is about another subject.
 	run(c Command) func(context.Context) (Done, error)
 }
 

@@ -26,9 +26,9 @@ type page struct {
 
 // ItemHandler executes commands about items. It is safe for concurrent use.
 type ItemHandler struct {
-	// Look returns the state of the stock's servers; nil: there are none.
+	// Look returns the state of the stock's servers; nil if there are no servers.
 	Look func(context.Context) []seckill.CacheNode
-	// Imported is called after an import that wrote all its items; nil: the schedule loads them.
+	// Imported is called after an import that wrote all its items; if nil, the schedule loads them.
 	Imported func(context.Context)
 
 	stage *stage.Flow
@@ -91,7 +91,7 @@ func (*ReadHealth) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	return readDone(h, nil)
 }
 
-// Import creates or changes the items of a JSON items file (package itemfile); dry: it checks them only. After a
+// Import creates or changes the items of a JSON items file (package itemfile); with dry it only checks them. After a
 // *FileError nothing was written. After a fault some items may be written; repeating the import is harmless.
 type Import struct {
 	Given

@@ -97,7 +97,7 @@ func Watches(body []byte) bool {
 type LiveSource struct {
 	Items   Client      // of whatever has the stock
 	Waiting []LiveQueue // the shop's queues
-	// Measured reads metrics; nil: there are none.
+	// Measured reads metrics; nil if there are no metrics.
 	Measured func(context.Context) (seckill.LiveMetrics, error)
 }
 

@@ -137,7 +137,7 @@ func (c *Confirm) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	return orderAfter(ctx, flow, c.Order, is, err)
 }
 
-// Ship ships orders, with confirm also paid ones; dry: it checks them only.
+// Ship ships confirmed orders, with confirm also paid orders; with dry it only checks them.
 type Ship struct {
 	Given
 	Parcels Parcels `json:"parcels" sample:"[{\"order\":\"obbbbbbbbbbbbbbbbbbbbbbbbbb\",\"carrier\":\"sf\",\"number\":\"1\"}]"`
@@ -184,7 +184,7 @@ func (c *Note) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	return orderAfter(ctx, flow, c.Order, is, err)
 }
 
-// Hide takes an order off the lists; undo: it puts it back.
+// Hide takes an order off the lists or, with undo, puts it back.
 type Hide struct {
 	Given
 	Order string `json:"order" is:"order" arg:"ORDER"`
