@@ -279,9 +279,9 @@ type FakeGateway struct {
 	SellerID   string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
 	Private    Source `envPrefix:"GATEWAY_PRIVATE_KEY" want:"one"`    // the gateway's own
 	ShopPublic Source `envPrefix:"ALIPAY_SHOP_PUBLIC_KEY" want:"one"` // no secret, and handled as one for simplicity
-	// public URL of its /gateway.do, under which bills are; "": the URL of the request
+	// public URL of its /gateway.do, under which bills are; "" means the URL of the request
 	URL string `env:"ALIPAY_GATEWAY" url:"http or https"`
-	// where the cashier's links lead back to; "": the page before
+	// where the cashier's links lead back to; "" means the page before
 	ReturnURL string `env:"CASHIER_RETURN_URL" url:"http or https"`
 	Faults    string `env:"GATEWAY_FAULTS"` // what goes wrong, as package fakegateway reads it; "" if nothing does
 }

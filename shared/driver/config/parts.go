@@ -10,8 +10,8 @@ import (
 
 // Networks is how long network addresses of purchases are kept.
 type Networks struct {
-	// after the end of a sale; 0: none are kept. A day is long enough: no message older than seckill.MaxUnplaced places
-	// an order.
+	// days after the end of a sale; 0 if none are kept. A day is long enough: no message older than seckill.MaxUnplaced
+	// places an order.
 	KeepDays uint16 `env:"NETWORK_RETENTION_DAYS"`
 }
 
@@ -32,7 +32,7 @@ type Bus struct {
 
 // Pushes is how a shop's pages are reached.
 type Pushes struct {
-	// of the WebSocket API; "": the shop pushes nothing
+	// of the WebSocket API; "" if the shop pushes nothing
 	URL string `env:"CONNECTIONS_URL" url:"https or http"`
 }
 
@@ -43,7 +43,7 @@ type Pictures struct {
 
 // Staff says where staff sign in in a browser.
 type Staff struct {
-	// issuer|client_id or issuer|client_id|metadata-base; "": nowhere
+	// issuer|client_id or issuer|client_id|metadata-base; if "", staff sign in nowhere
 	Issuer string `env:"STAFF_ISSUER"`
 	Client Source `envPrefix:"STAFF_CLIENT_SECRET"` // without it the client is public
 	// four texts with | between them: see StaffClaims

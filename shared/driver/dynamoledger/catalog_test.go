@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// described answers a read of a description with the row of a version; 0: no row.
+// described answers a read of a description with the row of a version, or without a row for version 0.
 func described(version int) fault {
 	if version == 0 {
 		return answer(200, `{}`)

@@ -66,7 +66,7 @@ func TestAListIsPublishedInOneTransaction(t *testing.T) {
 	}
 }
 
-// packed answers a read of the list with an empty one of the version; 0: no row.
+// packed answers a read of the list with an empty list of the version, or without a row for version 0.
 func packed(version int) fault {
 	if version == 0 {
 		return answer(200, `{}`)

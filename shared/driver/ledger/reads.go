@@ -13,7 +13,7 @@ import (
 // pageRows is the number of rows that one query of a whole partition asks for.
 const pageRows = 1000
 
-// get reads a noun. missing is the error if it has no row; nil: it is empty then.
+// get reads a noun. missing is the error if the noun has no row; if missing is nil, get then returns the zero noun.
 func get[T any](ctx context.Context, l *Ledger, what string, k Key, missing error,
 	decode func(Row) (T, error)) (noun T, err error) {
 	row, found, err := l.rows.Get(ctx, k)

@@ -42,7 +42,7 @@ type Table struct {
 	PK      string
 	SK      string // if "", a partition has one row
 	Indexes []Index
-	// attribute with the time, in Unix seconds, after which DynamoDB deletes a row; "": rows stay. Other drivers
+	// attribute with the time, in Unix seconds, after which DynamoDB deletes a row; if "", rows stay. Other drivers
 	// ignore it
 	TTL string
 }

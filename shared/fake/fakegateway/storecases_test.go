@@ -58,7 +58,7 @@ func sample(no string) fakegateway.Record {
 	}
 }
 
-// paid returns a paid trade whose notification has its next attempt at next; zero: none.
+// paid returns a paid trade whose notification has its next attempt at next, or no next attempt if next is zero.
 func paidRecord(no string, next time.Time) fakegateway.Record {
 	r := sample(no)
 	r.Status, r.Paid = fakegateway.StatusSuccess, start.Add(time.Minute)
