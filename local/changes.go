@@ -34,7 +34,7 @@ func newChanges(wants func() bool) *changes {
 	return &changes{wants: wants, ready: make(chan struct{}, 1), has: map[string]bool{}}
 }
 
-// watch returns the changes from now on, while wants is true; nil: always.
+// watch returns the changes from now on, while wants returns true; if wants is nil, always.
 func (t *takers) watch(wants func() bool) *changes {
 	c := newChanges(wants)
 	*t = append(*t, c)

@@ -65,7 +65,7 @@ type Options struct {
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 
-	// how long after the end of a sale orders keep the network addresses that bought them; 0: they keep none
+	// how long after the end of a sale orders keep the network addresses that bought them; 0 if they keep none
 	KeepNetworks time.Duration
 
 	Contact string // whom a blocked shopper may write to; "" means the shop's support
@@ -74,7 +74,8 @@ type Options struct {
 
 	NoPush bool // pages are pushed nothing, and poll
 
-	// where the events of orders go: a URL of https, or of http on this machine, or the name of a file; "": nowhere
+	// where the events of orders go: a URL of https, or of http on this machine, or the name of a file; "" means
+	// nowhere
 	Events       string
 	EventSecrets []string // sign the posts to a URL; DefaultEventSecret when nil
 

@@ -154,7 +154,7 @@ func (s *deployedShop) outputOf(key string) string {
 	return ""
 }
 
-// as returns the client of the back office in a role; "": in the least that may give a command.
+// as returns the client of the back office in a role or, if role is "", in the least role that may give a command.
 func (s *deployedShop) as(role seckill.Role) operator.Client {
 	return operator.Client{Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		return s.call(ctx, role, event)

@@ -229,8 +229,8 @@ func executes(h operator.Handler) (function func([]byte) ([]byte, string), audit
 	}, audit
 }
 
-// running is the address of a running shop that executes the handlers' commands. answers is called before each command:
-// false: the shop fails; nil: it never does.
+// running is the address of a running shop that executes the handlers' commands. answers is called before each command.
+// If it returns false, the shop fails; if answers is nil, the shop never fails.
 func running(t *testing.T, answers func(event []byte) bool, handlers ...operator.Handler) string {
 	t.Helper()
 	handle := operator.Serve(slog.New(slog.DiscardHandler), handlers...)
