@@ -60,7 +60,7 @@ type Options struct {
 	Timeouts  map[string]time.Duration // of functions; nil means the package variable Timeouts
 	Patience  time.Duration            // how long an HTTP request waits for a free instance before it is throttled
 	Answered  func(Answer)             // receives the front's answers; may be nil
-	// limits functions in Cold and requests to them; nil: no limits
+	// limits functions in Cold and requests to them; nil means no limits
 	Account Account
 	// functions without an instance at first; the value is the number of concurrent batches from a queue
 	Cold map[string]int

@@ -20,8 +20,8 @@ import (
 type Options struct {
 	Item    string
 	Journal io.Reader // nil if there is none
-	// Again is the delay before a second reading confirms findings; 0: none. Without one, rows that change during the
-	// reading may look inconsistent.
+	// Again is the delay before a second reading confirms findings; 0 means no second reading. Without it, rows that
+	// change during the first may look inconsistent.
 	Again time.Duration
 }
 

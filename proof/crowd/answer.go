@@ -26,7 +26,7 @@ type ask struct {
 	kind   string // Content-Type of the body
 	body   []byte
 	ticket string
-	// from whose address it is sent: a shopper's machine, see Bots; 0: this one's
+	// from whose address it is sent: a shopper's machine, see Bots; 0 means this machine's
 	machine int
 	entry   record.Entry // what the journal records besides the act
 }

@@ -42,7 +42,7 @@ type Options struct {
 	Item     string // "" means the only item on sale
 	Shoppers int
 	Ramp     time.Duration // between the first and the last shopper's press
-	// before the ramp; shoppers open the page in it and ask the server's time; 0: they do not ask
+	// before the ramp; shoppers open the page in it and ask the server's time; if 0, they do not ask
 	Lead time.Duration
 	// Pages says that shoppers load the page's files and look at lists as the storefront's page does. Needs a Lead.
 	Pages  bool

@@ -55,7 +55,8 @@ type Instance struct {
 	world            *World
 }
 
-// Start starts a process whose every port call goes through hook; nil: nothing goes wrong, and calls are counted.
+// Start starts a process whose every port call goes through hook. If hook is nil, nothing goes wrong, and calls are
+// counted.
 func (w *World) Start(hook Hook) *Instance { return w.StartAt(hook, w.Clock) }
 
 // StartAt starts a process with its own clock.
