@@ -65,8 +65,8 @@ var (
 	kindProblem = []string{"application/problem+json"}
 	kindText    = []string{"text/plain; charset=utf-8"}
 	cacheNever  = []string{"no-store"}
-	// Public data may be a second old anyway. A cache in front goes on with an old answer while it asks for the next
-	// one, and for a minute while it gets none.
+	// Public data may be a second old anyway. A cache in front goes on with an old answer while it asks for a new
+	// answer, and for a minute if it gets no answer.
 	cacheShared = []string{"public, max-age=1, stale-while-revalidate=5, stale-if-error=60"}
 	nosniff     = []string{"nosniff"}
 	vary        = []string{"Accept-Language"}

@@ -25,7 +25,7 @@ type itemJSON struct {
 	Checks     seckill.Checks    `json:"checks,omitempty"`
 	Activity   *activityJSON     `json:"activity,omitempty"`
 	Variant    *variantJSON      `json:"variant,omitempty"`
-	AsOf       string            `json:"as_of,omitempty"` // when it was so, unless that is a moment ago
+	AsOf       string            `json:"as_of,omitempty"` // the time of this state, unless that is a moment ago
 }
 
 // activityJSON names the activity that an item is in.
@@ -154,7 +154,7 @@ func newPayments(payments []seckill.Payment) []paymentJSON {
 	return out
 }
 
-// statusJSON is the state of an order: an item's newest one, or one just cancelled.
+// statusJSON is the state of an order: an item's newest order, or an order that was just cancelled.
 type statusJSON struct {
 	PayString    string        `json:"alipay_order"`
 	State        seckill.State `json:"state"`

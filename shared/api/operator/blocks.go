@@ -24,7 +24,7 @@ type Block struct {
 	Item    string    `json:"item,omitempty"` // "" means every item
 	Reason  string    `json:"reason"`
 	Until   time.Time `json:"until,omitzero"` // zero means for good
-	By      string    `json:"by,omitempty"`   // by and made are the shop's
+	By      string    `json:"by,omitempty"`   // the shop sets By and Made
 	Made    time.Time `json:"made,omitzero"`
 }
 
@@ -56,7 +56,7 @@ func (*PutBlocks) Spec() Spec {
 	return Spec{Name: "block", Path: "blocks add", Roles: operators, In: "repair", File: true, Short: "Block shoppers"}
 }
 
-// reason is that of a single block.
+// reason returns the reason of a single block.
 func (c *PutBlocks) reason() string {
 	if len(c.Blocks) == 1 {
 		return c.Blocks[0].Reason
@@ -106,7 +106,7 @@ func (c *DropBlock) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 	return Done{Result: dropped, Outcome: changedIf(dropped)}, err
 }
 
-// ListBlocks lists blocks, those of one subject or all.
+// ListBlocks lists the blocks of one subject, or all blocks.
 type ListBlocks struct {
 	Given
 	Subject string `json:"subject,omitempty" is:"subject"`

@@ -270,7 +270,7 @@ type ItemView struct {
 }
 
 // ReadItem reads an item, with how far a save may change each field. CodeItemUnknown. An unreadable description is
-// empty. Only who sees answers gets them with the questions.
+// empty. Only callers who may see answers get the questions with their answers.
 type ReadItem struct {
 	Given
 	Item string `json:"item" is:"item" arg:"ID"`

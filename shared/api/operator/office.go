@@ -75,7 +75,7 @@ func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (
 		return problem(seckill.Refuse(seckill.CodeNotFound))
 	case e.HTTPMethod != http.MethodPost:
 		return problem(seckill.Refuse(seckill.CodeMethod))
-	case who == "" || e.RequestContext.Identity.AccountID == "": // the route would be open to everybody: never so
+	case who == "" || e.RequestContext.Identity.AccountID == "": // otherwise the route would be open to all
 		return forbidden("caller_unknown", "API Gateway names no caller: the route must check AWS signatures.")
 	}
 	body = []byte(e.Body)
@@ -91,7 +91,7 @@ func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (
 // Caller is who gives a command.
 type Caller struct {
 	Who   string         // the verified identity
-	Roles []seckill.Role // what any of them may do, the caller may
+	Roles []seckill.Role // the caller may do what any of them may do
 	// the roles may have been taken from the caller meanwhile: commands that change something are refused
 	Stale bool
 }
@@ -116,8 +116,8 @@ func (c *Caller) names(separator string) string {
 	return strings.Join(out, separator)
 }
 
-// Do executes a command, whose body names no caller. An answer of a function is passed on as it is, problems of a
-// command included: Client reads both.
+// Do executes a command, whose body names no caller. It passes a function's answer on as it is, be it a result or a
+// problem document: Client reads both.
 func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out []byte) {
 	command, err := o.read(body, c.Who)
 	if err != nil {
@@ -209,7 +209,7 @@ func (o *Office) read(body []byte, who string) (Command, error) {
 	if len(body) > MaxSmall && !c.Spec().File {
 		return nil, seckill.Refuse(seckill.CodeTooLarge)
 	}
-	if c.given().Who != "" { // a claim
+	if c.given().Who != "" { // the body claims a caller
 		return nil, seckill.Invalid("who", "")
 	}
 	c.given().Who = who
