@@ -42,14 +42,14 @@ type Drivers interface {
 
 	Bus() seckill.Bus
 	Endpoint() seckill.Endpoint
-	GivenUp(ctx context.Context, order string, err error) // hears of orders that no endpoint took
+	GivenUp(ctx context.Context, order string, err error) // is told of orders whose events no endpoint took
 	Connections() seckill.Connections
 	Wire() seckill.Wire
 	Recent() seckill.Recent // if nil, the wire cannot send as soon as a page is connected
 
 	StaffSessions() seckill.StaffSessions
 	StaffIssuer() seckill.StaffIssuer // if nil, staff sign in nowhere
-	StaffClock() seckill.Clock        // by which staff's sessions end
+	StaffClock() seckill.Clock        // the clock by which staff's sessions end
 
 	// What differs between shops.
 	Hold() time.Duration              // how long an unpaid order keeps its units
@@ -76,7 +76,7 @@ type Provider interface {
 	seckill.Bills
 }
 
-// Admission is what tickets are given with.
+// Admission has what the step admit needs to give tickets.
 type Admission struct {
 	Tickets seckill.TicketMaker
 	Proofs  seckill.Proofs

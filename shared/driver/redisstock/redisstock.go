@@ -23,8 +23,9 @@ func New(run Runner) *Stock { return &Stock{run: run} }
 
 var _ seckill.Stock = (*Stock)(nil)
 
-// usersPage is the number of users that one users script reads; buildChunk the rows of one build_units, gapChunk the
-// units of one build_gaps, scanChunk those of one scan: each keeps a script at a millisecond or less on a server.
+// usersPage is the number of users that one users script reads, buildChunk the rows of one build_units, gapChunk the
+// units of one build_gaps, and scanChunk the units of one scan. Each keeps a script at a millisecond or less on a
+// server.
 // passesKept is how many drift passes may run at once and still count.
 const (
 	passesKept = 8
