@@ -192,7 +192,7 @@ type Rows struct {
 	Next     ledger.Rows
 	Hook     Hook
 	Sabotage func([]ledger.Write) // may change a transaction; nil means no change
-	Nameless bool                 // the Hook reads no names: then they are not looked for, which is slow
+	Nameless bool                 // the Hook reads no names, so that Rows need not find them, which is slow
 }
 
 var _ ledger.Rows = Rows{}
