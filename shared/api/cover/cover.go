@@ -36,7 +36,7 @@ var (
 
 const (
 	MaxSide  = 8_000 // pixels
-	maxScans = 100   // of a JPEG: each may take as long as the whole picture, in a few bytes; encoders make about ten
+	maxScans = 100   // scans of a JPEG: a few bytes may take as long as the whole picture; encoders make about ten scans
 	quality  = 88    // of JPEG, in percent
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // TestRequestsThatAreRefused: what a route cannot read never reaches its flow, and what the flow refuses has its code.
-// buy_test.go has the purchase, which has a decoder of its own, and TestTokenTrouble who has no token.
+// buy_test.go has the purchase, which has its own decoder, and TestTokenTrouble the callers without a token.
 func TestRequestsThatAreRefused(t *testing.T) {
 	const cancelPath, ticketPath = "/order/" + orderID + "/cancel", "/seckill/ticket"
 	for _, c := range []struct {

@@ -20,7 +20,7 @@ import (
 // MaxToken is the largest token in bytes: ours have some 150; longer ones are refused before any work.
 const MaxToken = 4 << 10
 
-// accessToken is the sub claim of a token that permits buying; refresh tokens have another one.
+// accessToken is the sub claim of a token that permits buying; refresh tokens have another sub.
 const accessToken = "1"
 
 // Keys are the secrets that may have signed a token. To rotate: add the new secret under a new kid, switch the issuer

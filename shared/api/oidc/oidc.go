@@ -28,7 +28,7 @@ const (
 	MaxKeys     = 100             // keys of an issuer
 	Timeout     = 3 * time.Second // of one call
 
-	Leeway     = time.Minute // by which an issuer's clock may differ from ours
+	Leeway     = time.Minute // how much an issuer's clock may differ from ours
 	freshFor   = time.Hour   // after which addresses and keys are read again
 	againAfter = time.Minute // between two reads, whatever asks for them
 	soonAfter  = time.Second // the same as long as there is nothing to go on with
