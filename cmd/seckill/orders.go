@@ -16,7 +16,7 @@ import (
 
 const (
 	shownOrders = 100     // by default
-	maxOrders   = 100_000 // that one command lists; an export has no limit
+	maxOrders   = 100_000 // orders that one command lists; an export has no limit
 )
 
 // orderFlags are the flags of the commands about orders.
@@ -189,7 +189,7 @@ func (p *page) order(o *operator.Order) {
 	}
 }
 
-// older returns the number that older systems give an order, "" if they have none.
+// older returns the number that older systems give an order, "" if they have no number.
 func older(o *operator.Order) string {
 	if n := o.Older(); n != seckill.NoOlder {
 		return strconv.Itoa(n)
