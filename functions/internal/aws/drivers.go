@@ -40,12 +40,12 @@ type Drivers struct {
 	base    config.Base
 	sdk     sdk.Config
 	secrets *config.Secrets
-	init    context.Context // of the secrets' first read
+	init    context.Context // for the first read of the secrets
 	renew   func() error
 	clock   seckill.Clock
 	ids     *system.IDs
 	meter   *telemetry.Meter
-	limits  *httpapi.Limits // of a step with an HTTP handler; they outlive a change of secrets
+	limits  *httpapi.Limits // the limits of a step with an HTTP handler; they outlive a change of secrets
 
 	rows             *dynamoledger.Rows
 	items            seckill.Items
