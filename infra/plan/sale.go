@@ -18,7 +18,7 @@ type Sale struct {
 	// Edge says that the CDN of infra/edge.yaml answers pages, files, lists, status and time. Purchases and looks at
 	// orders pass it.
 	Edge bool `json:"edge"`
-	// Checks are those of the item: "" or one of the constants Checks….
+	// Checks are the item's checks: "" or one of the constants Checks….
 	Checks string `json:"checks,omitempty"`
 	// Webhook says that each change of an order is posted to the shop's webhook.
 	Webhook bool `json:"webhook"`
