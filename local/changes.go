@@ -26,8 +26,8 @@ type taker interface {
 	wrote(w *ledger.Write, certain bool)
 }
 
-// takers are told of each write. All are added before the system starts. Each has its own backlog, so that a slow one
-// delays no other.
+// takers are told of each write. All are added before the system starts. Each taker has its own backlog, so that a slow
+// taker delays no other.
 type takers []taker
 
 func newChanges(wants func() bool) *changes {

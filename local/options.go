@@ -56,7 +56,7 @@ type Options struct {
 	Version   string             // shown by /healthz
 	Log       *slog.Logger       // nil if there is none
 	Workers   int                // per queue, 1 to 64; DefaultWorkers when 0
-	Work      seckill.Work       // of a proof; seckill.UsualWork when zero
+	Work      seckill.Work       // the work of a proof; zero means seckill.UsualWork
 	Machines  bool               // for a simulated crowd: see MachineAddr
 
 	Servers Servers           // real servers instead of embedded drivers
@@ -93,7 +93,7 @@ type Servers struct {
 	RedisPassword string
 	DynamoDB      string // the endpoint's URL
 	SQS           string // the endpoint's URL
-	Prefix        string // of the names of tables and queues; "seckill-" when ""
+	Prefix        string // prefix of the names of tables and queues; "" means "seckill-"
 }
 
 func (o *Servers) prefix() string { return cmp.Or(o.Prefix, "seckill-") }

@@ -18,7 +18,7 @@ type worker struct {
 // activity counts running workers, for WaitIdle.
 type activity struct {
 	busy  atomic.Int64
-	turns atomic.Uint64 // steps begun
+	turns atomic.Uint64 // steps that have begun
 }
 
 func (a *activity) begin() {
