@@ -36,7 +36,7 @@ var (
 
 const (
 	MaxSide  = 8_000 // pixels
-	maxScans = 100   // scans of a JPEG: a few bytes may take as long as the whole picture; encoders make about ten scans
+	maxScans = 100   // scans of a JPEG: one of few bytes may take as long as the whole picture; encoders make about ten
 	quality  = 88    // of JPEG, in percent
 )
 

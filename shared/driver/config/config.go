@@ -229,7 +229,7 @@ func (c *CORS) problems() []string {
 		`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
 }
 
-// Verifier holds what verifies the payment provider's notifications; none of our own keys. Alipay's key is given
+// Verifier holds what verifies the payment provider's notifications; it has no key of the shop. Alipay's key is given
 // directly or, in certificate mode, as the contents of the PEM files that Alipay provides. None of it is secret; it
 // is handled like a secret for simplicity.
 type Verifier struct {
@@ -309,7 +309,7 @@ func trustProblems(public Source, certs ...Source) (out []string) {
 	return out
 }
 
-// Alone is what one person of staff may refund without a second one.
+// Alone is what one person of staff may refund without a second person.
 type Alone struct {
 	Yuan  int `env:"REFUND_ALONE_YUAN"  envDefault:"0"` // of one refund; 0 means any
 	Daily int `env:"REFUND_ALONE_DAILY" envDefault:"0"` // refunds a day of one person; 0 means any number
@@ -417,7 +417,7 @@ func check(part reflect.Value) (out []string) {
 	return out
 }
 
-// problem rewrites one of the library's errors with the variable's name; the library names the Go field.
+// problem rewrites an error of the library with the variable's name; the library names the Go field.
 func problem(t reflect.Type, err error) string {
 	var missing env.VarIsNotSetError
 	var empty env.EmptyVarError

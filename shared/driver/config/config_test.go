@@ -259,7 +259,7 @@ func TestDefaults(t *testing.T) {
 	base := must.Get(config.Part[config.Base](environ))
 	must.Equal(t, "seckill", base.Namespace)
 	for name, read := range parts {
-		if err := read(full); err != nil && name != "webhook" { // the only one that full lacks
+		if err := read(full); err != nil && name != "webhook" { // the only variable that full lacks
 			t.Errorf("%s with every setting: %v", name, err)
 		}
 	}

@@ -53,7 +53,7 @@ type Staff struct {
 // StaffClaims says what to ask an issuer about a person of staff.
 type StaffClaims struct {
 	Groups string // the claim that lists the person's groups
-	Prefix string // of the groups whose names end with a role
+	Prefix string // the prefix of groups whose names end with a role
 	Who    string // the claim that names the person for good
 	Scope  string // what to ask for
 }
@@ -67,7 +67,7 @@ func (s *Staff) Asks() (c StaffClaims, ok bool) {
 	return StaffClaims{texts[0], texts[1], texts[2], texts[3]}, true
 }
 
-// Entry returns the issuer; ok is false if there is none.
+// Entry returns the issuer; ok is false if the shop has no issuer of staff.
 func (s *Staff) Entry() (entry Issuer, ok bool) {
 	if s.Issuer == "" {
 		return Issuer{}, false

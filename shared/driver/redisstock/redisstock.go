@@ -356,7 +356,7 @@ func splitEntries(s string) []entry {
 // CorrectUser implements seckill.Stock.
 func (s *Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserEntries, want map[string]int) (bool,
 	error) {
-	// Keep the stock's order of entries, oldest first: the last one counts as "the newest order".
+	// Keep the stock's order of entries, oldest first: the last entry counts as "the newest order".
 	var parts []string
 	known := map[string]bool{}
 	for _, e := range splitEntries(seen.AsSeen) {

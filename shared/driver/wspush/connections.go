@@ -31,7 +31,7 @@ const (
 	tries     = 3   // how often a transaction is tried that loses to another transaction for the same shopper
 
 	passSlack       = 24 * time.Hour // clocks differ less: a used pass is known for longer than it is good anywhere
-	connectionSlack = time.Hour      // the start of a connection is told before it opens
+	connectionSlack = time.Hour      // Connect is called before a connection opens
 )
 
 // Store is seckill.Connections on rows: one conditional transaction of a few rows, or one read. It is safe for
@@ -128,7 +128,7 @@ func (p place) asRead() ledger.Cond {
 // live reports whether a place has a connection that may be open: DynamoDB deletes expired rows when it has time.
 func (s *Store) live(p place) bool { return p.taken && s.clock.Now().Unix() < p.expires }
 
-// choose returns the place that a new connection takes: a free one, else that of the oldest.
+// choose returns the place that a new connection takes: a free place, else the place of the oldest connection.
 func (s *Store) choose(all [seckill.MaxConnections]place) int {
 	oldest := 0
 	for i, p := range all {
@@ -174,7 +174,7 @@ func (s *Store) Of(ctx context.Context, user string) ([]string, error) {
 	return ids, err
 }
 
-// Forget implements seckill.Connections. A connection whose place another one has taken is forgotten already.
+// Forget implements seckill.Connections. A connection whose place another connection has taken is forgotten already.
 func (s *Store) Forget(ctx context.Context, id string) error {
 	for n := 1; ; n++ {
 		writes, err := s.forgetting(ctx, id)

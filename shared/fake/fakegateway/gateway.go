@@ -36,8 +36,8 @@ type Options struct {
 	Clock             seckill.Clock
 	AppID             string
 	SellerID          string
-	MerchantPublicKey string // the shop's: PKIX or PKCS #1
-	PrivateKey        string // the gateway's own; "" generates one, which takes up to a second
+	MerchantPublicKey string // the shop's public key: PKIX or PKCS #1
+	PrivateKey        string // the gateway's own key; "" generates a key, which takes up to a second
 	Store             Store  // keeps the trades; nil means a new Memory
 	// send a payment's first notification within the request that pays, for a process that sleeps between requests
 	AtOnce  bool

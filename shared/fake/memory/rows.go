@@ -109,7 +109,7 @@ func (m *Rows) table(name string) (*rowTable, error) {
 	return t, nil
 }
 
-// read returns the row of a key after checking the key, or nil if there is none.
+// read returns the row of a key after checking the key, or nil if there is no such row.
 func (m *Rows) read(k ledger.Key) (ledger.Row, error) {
 	t, err := m.table(k.Table)
 	if err == nil {
