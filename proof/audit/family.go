@@ -26,7 +26,7 @@ func (s *sale) spanOf(user string) *span {
 	return s.spans[user]
 }
 
-// addSpan adds what an order, of this item or another one of the family, holds.
+// addSpan adds the units of an order of this item, or of another item of the family.
 func (s *sale) addSpan(d *decoder, id string) {
 	if family, _ := d.row["span"].(string); family == "" || family != s.item.span {
 		return

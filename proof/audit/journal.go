@@ -40,7 +40,7 @@ type asker struct {
 	keys   map[string]string // order named by the answers, by Idempotency-Key; "" if there is none yet
 	vague  bool              // the last purchase, second presses aside, got no answer, 429 or 5xx
 	meant  int64             // time of the last other answer; 0 if there is none
-	ticket bool              // sent one with a purchase
+	ticket bool              // sent a ticket with a purchase
 	orders bool              // an answer named an order
 }
 

@@ -72,7 +72,7 @@ type order struct {
 	placed   int64 // when it was placed
 	released int64 // when it returned its units; 0 if never
 	address  uint64
-	erased   bool // no address: erased, or rejected without one
+	erased   bool // no address: erased, or rejected without an address
 	user     *user
 	count    int32
 	rows     int32 // unit rows that name it
@@ -142,7 +142,7 @@ func (s *sale) use(g int, parts ...string) bool {
 	return all
 }
 
-// userOf returns a user and adds a new one.
+// userOf returns a user, whom it adds if new.
 func (s *sale) userOf(id string) *user {
 	u := s.byUser[id]
 	if u == nil {

@@ -31,7 +31,7 @@ type ask struct {
 	entry   record.Entry // what the journal records besides the act
 }
 
-// answer is the result of a request: a response, or why there is none.
+// answer is the result of a request: a response, or why there is no response.
 type answer struct {
 	status int   // 0 means no answer
 	err    error // why there is no answer; errLeft: the request was never sent
@@ -105,7 +105,7 @@ func (a *answer) word() string {
 	return "http_" + strconv.Itoa(a.status)
 }
 
-// outcome is how a shopper's purchase ended. Each shopper who pressed the button has exactly one.
+// outcome is how a shopper's purchase ended. Each shopper who pressed the button has exactly one outcome.
 type outcome string
 
 const (

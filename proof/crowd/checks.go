@@ -146,8 +146,8 @@ func (s *shopper) pass(ctx context.Context) (code string, took time.Duration, er
 	return "", asked + solving + answered, nil
 }
 
-// insistOn repeats a request while the answer is to come back later. took is the time of the last one. Few requests are
-// under way at the same time: shoppers have half an hour for them.
+// insistOn repeats a request while the answer is to come back later. took is the time of the last request. Few requests
+// are under way at the same time: shoppers have half an hour for them.
 func (s *shopper) insistOn(ctx context.Context, act string, body map[string]string) (a answer, took time.Duration,
 	err error) {
 	text, err := json.Marshal(body)

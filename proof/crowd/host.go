@@ -89,7 +89,7 @@ func (l *link) exchange(req *fasthttp.Request, resp *fasthttp.Response, deadline
 	return resp.ReadLimitBody(l.in, maxAnswer)
 }
 
-// take returns an idle connection, or a new one.
+// take returns an idle connection, or a new connection.
 func (h *host) take(deadline time.Time) (*link, error) {
 	h.mu.Lock()
 	for n := len(h.idle) - 1; n >= 0; n-- {

@@ -38,7 +38,7 @@ const (
 
 // Options describe a crowd. Set every field that has no documented zero value; `seckill load` has defaults.
 type Options struct {
-	URL      string // of the sale, optionally with a path
+	URL      string // address of the sale, optionally with a path
 	Item     string // "" means the only item on sale
 	Shoppers int
 	Ramp     time.Duration // between the first and the last shopper's press
@@ -51,7 +51,7 @@ type Options struct {
 	record.Shares
 	Think       time.Duration // mean time before a shopper pays or cancels
 	Connections int           // at most
-	Timeout     time.Duration // of a request
+	Timeout     time.Duration // limit of a request
 	Patience    time.Duration // how long a shopper retries a purchase, and waits for an order to be placed
 	For         time.Duration // after the opening; shoppers who remain are sent home
 	Flood       time.Duration // closed-loop load after the sell-out; 0 if there is none

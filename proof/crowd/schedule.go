@@ -29,7 +29,7 @@ type visit struct {
 	// of a crowd with scripts
 	kind    kind
 	absent  bool // never presses
-	machine int  // from which it sends, from 1; 0 means this one
+	machine int  // the machine that it sends from, from 1; 0 means this machine
 }
 
 // Bounds of visit.second.

@@ -145,7 +145,8 @@ func (s *shopper) follow(ctx context.Context, order string, known seckill.State,
 	}
 }
 
-// look asks for the shopper's newest order of the item and, when that is not the given one, for that one by its id.
+// look asks for the shopper's newest order of the item and, if that is not the given order, for the given order by its
+// id.
 func (s *shopper) look(ctx context.Context, order string, moment time.Time) answer {
 	known := s.about("")
 	known.Item = s.item.ID

@@ -39,7 +39,7 @@ type Totals struct {
 	Payments int   `json:"payments"`
 }
 
-// Wait is a number of orders that waited no longer than Seconds; the Wait of the longest ones has 0.
+// Wait is a number of orders that waited no longer than Seconds, or longer than all other Waits if Seconds is 0.
 type Wait struct {
 	Seconds int `json:"seconds"`
 	Orders  int `json:"orders"`

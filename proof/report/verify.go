@@ -106,8 +106,8 @@ type checker struct {
 
 	read     int64 // lines
 	next     int64 // the number that the next line must have; -1 if the line before is damaged
-	computed tree  // of the lines as they are
-	stated   tree  // of the leaves that they state
+	computed tree  // the tree of the lines as they are
+	stated   tree  // the tree of the leaves that they state
 	damaged  int
 	note     string
 	noteAt   int64
