@@ -41,7 +41,7 @@ var Timeouts = map[string]time.Duration{
 
 const (
 	headerTimeout = 10 * time.Second
-	apiPrefix     = "/instances/" // of the Runtime APIs, one per process
+	apiPrefix     = "/instances/" // path of the Runtime APIs, one API per process
 )
 
 // Outcomes of an invocation without an answer from the function.

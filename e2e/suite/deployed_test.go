@@ -47,13 +47,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The stacks: second is nil if there is only one.
+// The stacks: second is nil if there is only one stack.
 var first, second *stack
 
 // at returns the stack that a case runs on.
 func at(*testing.T) *stack { return first }
 
-// other returns the second stack, or the only one.
+// other returns the second stack, or the only stack.
 func other(*testing.T) *stack {
 	if second != nil {
 		return second
@@ -84,7 +84,7 @@ func TestKill(t *testing.T) {
 	testKill(t, other(t))
 }
 
-const patience = 5 * time.Minute // of a poll
+const patience = 5 * time.Minute // how long a poll may take
 
 // stack is a deployed stack.
 type stack struct {
@@ -514,7 +514,7 @@ func (s *stack) parked(t *testing.T) (bodies []string) {
 	return bodies
 }
 
-// endedUntold waits until a shopper has no connection, and leaves one of theirs that has ended untold.
+// endedUntold waits until a shopper has no connection, and leaves a connection of theirs whose end nobody reported.
 func (s *stack) endedUntold(t *testing.T, user string) {
 	t.Helper()
 	store := s.connections()

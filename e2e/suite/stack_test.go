@@ -57,7 +57,7 @@ func (s *known) clients() int {
 	return 8
 }
 
-// undisturbed separates cases that kill functions from those that need them alive for a moment.
+// undisturbed separates cases that kill functions from cases that need them alive for a moment.
 func (s *known) undisturbed(do func()) {
 	s.alone.Lock()
 	defer s.alone.Unlock()
