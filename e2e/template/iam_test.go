@@ -210,7 +210,7 @@ func needed(env map[string]string, src *source, wires map[string][]right, step s
 	if main.names["NewPictureHandler"] {
 		add("Bucket/pictures/*", "s3:PutObject")
 	}
-	if main.names["Pictures"] && main.names["Serve"] {
+	if main.names["ServePictures"] {
 		add("Bucket/pictures/*", "s3:GetObject")
 	}
 	if out[right{"sqs:SendMessage", ""}] {
