@@ -55,7 +55,7 @@ type coldStart struct {
 	step        string
 	forgotten   bool // Redis does not have the item
 	changes     []string
-	event       func(*testing.T) []byte // nil: no event
+	event       func(*testing.T) []byte // nil means no event
 	init, first []string
 }
 

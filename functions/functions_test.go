@@ -176,7 +176,7 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 		took[i] = time.Since(at)
 	}
 	slices.Sort(took)
-	if median := took[purchases/2]; median > 1200*time.Millisecond { // a busy machine may have delayed single ones
+	if median := took[purchases/2]; median > 1200*time.Millisecond { // a busy machine may have delayed single requests
 		t.Errorf("half of the answers took more than %v, want at most 1.2 s", median)
 	}
 	f.Says(`"request failed"`)

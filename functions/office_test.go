@@ -21,7 +21,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// staffARN is who gives commands in these tests.
+// staffARN is the identity that gives commands in these tests.
 const staffARN = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
 
 var commandKeys = operator.Keys(nil).Add([32]byte{1}, time.Unix(1764000000, 0))

@@ -32,7 +32,7 @@ import (
 // sqsVariable names the variable with the URL of SQS and Secrets Manager.
 const sqsVariable = "SECKILL_TEST_SQS"
 
-const patience = time.Minute // of a poll, on a busy machine
+const patience = time.Minute // how long a poll may take on a busy machine
 
 // realDeployment is what functions talk to, on this machine's real servers.
 type realDeployment struct {

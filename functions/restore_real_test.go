@@ -28,7 +28,7 @@ func TestRestoreBeside(t *testing.T) {
 	const item, stock = "3003", 8
 	w := newRealDeployment(t)
 	must.OK(t, w.rows.Items().Put(t.Context(), live(item, stock), nil))
-	for range 2 { // the first purchase reads the item, the next one starts its rebuild
+	for range 2 { // the first purchase reads the item, the next purchase starts its rebuild
 		ask(t, w.f["buy"], purchase(t, item, "1000"))
 	}
 	w.pump(w.orders, "consume")
@@ -106,7 +106,7 @@ func (w *realDeployment) left(item string) string {
 	return rest[:max(strings.IndexAny(rest, ",}"), 0)]
 }
 
-// copyRows copies all rows of tables to those of another prefix, like a restore to a point in time.
+// copyRows copies all rows of tables to the tables of another prefix, like a restore to a point in time.
 func copyRows(t *testing.T, from, to string) {
 	t.Helper()
 	client := dynamodb.NewFromConfig(dynamotest.Config(t, nil))

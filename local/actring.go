@@ -28,7 +28,7 @@ type actRing struct {
 
 	mu     sync.Mutex
 	acts   []pastAct // grows up to MaxActs
-	count  uint64    // acts so far; the next one's place is this modulo MaxActs
+	count  uint64    // acts so far; the place of the next act is this modulo MaxActs
 	unkept []seckill.Act
 	kept   int
 }

@@ -13,7 +13,7 @@ import (
 
 // Limits of the routes under /_local.
 const (
-	MaxAdvance = 7 * 24 * time.Hour // of the clock per call
+	MaxAdvance = 7 * 24 * time.Hour // how far one call may move the clock
 
 	idleWait     = 5 * time.Second
 	tokenValid   = 7 * 24 * time.Hour

@@ -57,7 +57,7 @@ func startDoor(b *testing.B, checks seckill.Checks) *door {
 	return d
 }
 
-// request is one of a user's, from a network address of their own.
+// request is a request of a user, from a network address of their own.
 func (d *door) request(b *testing.B, n int, path, body string) *http.Request {
 	b.Helper()
 	token, err := d.sys.Token(user(n), time.Hour)

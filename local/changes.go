@@ -12,7 +12,7 @@ import (
 // changes collects for one taker the ids of orders whose rows were written, each once until it is taken. It is as
 // large as the ledger at most.
 type changes struct {
-	wants func() bool   // nil: always
+	wants func() bool   // nil means always
 	ready chan struct{} // has an element when ids were added
 
 	mu  sync.Mutex
@@ -26,15 +26,15 @@ type taker interface {
 	wrote(w *ledger.Write, certain bool)
 }
 
-// takers are told of each write. All are added before the system starts. Each has its own backlog, so that a slow one
-// delays no other.
+// takers are told of each write. All are added before the system starts. Each taker has its own backlog, so that a slow
+// taker delays no other.
 type takers []taker
 
 func newChanges(wants func() bool) *changes {
 	return &changes{wants: wants, ready: make(chan struct{}, 1), has: map[string]bool{}}
 }
 
-// watch returns the changes from now on, while wants is true; nil: always.
+// watch returns the changes from now on, while wants returns true; if wants is nil, always.
 func (t *takers) watch(wants func() bool) *changes {
 	c := newChanges(wants)
 	*t = append(*t, c)

@@ -60,7 +60,7 @@ func (c *counts) before(ctx context.Context, item string) error {
 	}
 }
 
-// askedLedger is the ledger as those see it who ask for counts.
+// askedLedger is the ledger as readers of counts see it.
 type askedLedger struct {
 	*ledger.Ledger
 	counts *counts

@@ -24,7 +24,7 @@ type drivers struct {
 	issuers  seckill.Issuers
 	bus      seckill.Bus
 	endpoint seckill.Endpoint
-	staff    seckill.StaffIssuer // nil: only links sign staff in
+	staff    seckill.StaffIssuer // if nil, only links sign staff in
 }
 
 var _ app.Drivers = (*drivers)(nil)

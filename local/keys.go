@@ -16,9 +16,9 @@ import (
 // The PEM files of a directory of keys. Missing private keys are generated, readable by their owner only; existing ones
 // are used. The public keys are written beside them.
 const (
-	AppPrivateFile    = "app-private.pem"    // the shop's; PKCS #8
+	AppPrivateFile    = "app-private.pem"    // the shop's private key; PKCS #8
 	AppPublicFile     = "app-public.pem"     // the shop's
-	AlipayPrivateFile = "alipay-private.pem" // the gateway's; PKCS #8
+	AlipayPrivateFile = "alipay-private.pem" // the gateway's private key; PKCS #8
 	AlipayPublicFile  = "alipay-public.pem"  // the gateway's
 )
 
@@ -43,7 +43,7 @@ func (o *Options) completeKeys() error {
 	return nil
 }
 
-// keptKeys reads a key pair, and generates a missing one.
+// keptKeys reads a key pair, and generates a missing pair.
 func keptKeys(dir, private, public string) (pair fakegateway.KeyPair, err error) {
 	secret, open := filepath.Join(dir, private), filepath.Join(dir, public)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

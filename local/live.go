@@ -313,8 +313,8 @@ func (p *page) control(h ws.Header) error {
 	return nil
 }
 
-// end ends the connection once; one that is not open yet ends as soon as it is. The reader waits for the page's answer;
-// cut ends the wait.
+// end ends the connection once; a connection that is not open yet ends as soon as it is. The reader waits for the
+// page's answer; cut ends the wait.
 func (p *page) end(code ws.StatusCode, reason string) {
 	if open, first := p.leave(code, reason); first && open {
 		p.bye(code, reason)

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// seen returns what a viewer sees of an item who comes after what was read before is old.
+// seen returns what a viewer sees of an item who comes when earlier figures are old.
 func (w *shopTest) seen(item string) livescreen.Seen {
 	w.t.Helper()
 	w.waitIdle()
@@ -27,7 +27,7 @@ func TestLiveFiguresOfTraffic(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", 4, 1)}})
 	for _, c := range w.seen("7").Ready {
-		if !c.OK && c.Check != "server" { // the embedded stock has none
+		if !c.OK && c.Check != "server" { // the embedded stock has no servers
 			t.Errorf("not ready: %+v", c)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestMachines: only a system that is told so takes a crowd's machines for ones on the internet, each with an address
-// of its own.
+// TestMachines: only with its option does a system treat a crowd's machines as machines on the internet, each with its
+// own address.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	if l, err := net.Listen("tcp", net.JoinHostPort(local.MachineAddr(1).String(), "0")); err != nil {

@@ -52,11 +52,11 @@ type Options struct {
 	Alone     seckill.AloneLimit // what one person of staff may refund; anything when zero
 	JWTSecret string             // DefaultSecret when ""
 	Items     []seckill.Listing  // the demo items when nil
-	Covers    string             // folder of pictures that package cover made; "": memory
+	Covers    string             // folder of pictures that package cover made; if "", pictures are in memory
 	Version   string             // shown by /healthz
-	Log       *slog.Logger       // nil: none
+	Log       *slog.Logger       // nil if there is none
 	Workers   int                // per queue, 1 to 64; DefaultWorkers when 0
-	Work      seckill.Work       // of a proof; seckill.UsualWork when zero
+	Work      seckill.Work       // the work of a proof; zero means seckill.UsualWork
 	Machines  bool               // for a simulated crowd: see MachineAddr
 
 	Servers Servers           // real servers instead of embedded drivers
@@ -65,16 +65,17 @@ type Options struct {
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 
-	// how long after the end of a sale orders keep the network addresses that bought them; 0: they keep none
+	// how long after the end of a sale orders keep the network addresses that bought them; 0 if they keep none
 	KeepNetworks time.Duration
 
-	Contact string // whom a blocked shopper may write to; "": the shop's support
+	Contact string // whom a blocked shopper may write to; "" means the shop's support
 
-	Salts httpapi.Salts // of reports, which orders show once their sale is over; nil: none
+	Salts httpapi.Salts // of reports, which orders show once their sale is over; nil if there is none
 
 	NoPush bool // pages are pushed nothing, and poll
 
-	// where the events of orders go: a URL of https, or of http on this machine, or the name of a file; "": nowhere
+	// where the events of orders go: a URL of https, or of http on this machine, or the name of a file; "" means
+	// nowhere
 	Events       string
 	EventSecrets []string // sign the posts to a URL; DefaultEventSecret when nil
 
@@ -92,7 +93,7 @@ type Servers struct {
 	RedisPassword string
 	DynamoDB      string // the endpoint's URL
 	SQS           string // the endpoint's URL
-	Prefix        string // of the names of tables and queues; "seckill-" when ""
+	Prefix        string // prefix of the names of tables and queues; "" means "seckill-"
 }
 
 func (o *Servers) prefix() string { return cmp.Or(o.Prefix, "seckill-") }

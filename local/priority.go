@@ -29,7 +29,7 @@ type priority struct {
 	line   chan struct{} // a slot for each shopper who waits for a signature
 
 	sign sync.Mutex // one at a time
-	last time.Time  // when the last one was made
+	last time.Time  // when the last signature was made
 
 	mu    sync.Mutex
 	slot  time.Time

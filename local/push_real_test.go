@@ -83,7 +83,7 @@ func TestLiveChild(t *testing.T) {
 	}
 }
 
-// TestManyPages compares a sale to 20,000 shoppers, of whom 5,000 are connected, with one of whom none is.
+// TestManyPages compares a sale to 20,000 shoppers, of whom 5,000 are connected, with a sale without connections.
 func TestManyPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")

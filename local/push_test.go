@@ -140,10 +140,10 @@ func TestPassesThatAreRefused(t *testing.T) {
 	if a := w.call("", "GET", "/live", nil); a.Status != http.StatusUpgradeRequired {
 		t.Errorf("without a handshake: %d, want 426", a.Status)
 	}
-	w.connect(fresh) // none of them has used it
+	w.connect(fresh) // no earlier connection has used the pass
 }
 
-// TestWhatPagesSend: nothing that a page sends matters, until it is too large.
+// TestWhatPagesSend: what a page sends is ignored, unless it is too large.
 func TestWhatPagesSend(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
 	c := w.connect(w.pageOffer("1001"))

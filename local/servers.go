@@ -115,7 +115,7 @@ func (s *System) seed(ctx context.Context, items []seckill.Listing) error {
 	return nil
 }
 
-// consumeServer receives messages from a real queue, handles them and deletes those that succeeded, until stop is
+// consumeServer receives messages from a real queue, handles them and deletes the handled messages, until stop is
 // closed.
 func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue,
 	handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {

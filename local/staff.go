@@ -64,7 +64,7 @@ func (s *System) pictures() seckill.Pictures {
 	return &s.drawn
 }
 
-// StaffLink makes a link that signs a browser in to the back office as the machine's owner, once. An earlier one ends.
+// StaffLink makes a link that signs a browser in to the back office as the machine's owner, once. An earlier link ends.
 func (s *System) StaffLink() string { return s.URL() + s.links.New(staffWho) }
 
 // postStaffLink makes a link that signs a browser in to the back office as who, or as the machine's owner.

@@ -105,8 +105,8 @@ type System struct {
 	reserve          countedReserver
 	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.OperatedQueue
-	trades           fakegateway.Store // nil: in the gateway's memory
-	tables           *dynamodb.Client  // of a real ledger, for reads of whole tables
+	trades           fakegateway.Store // nil if they are in the gateway's memory
+	tables           *dynamodb.Client  // the driver of a real ledger, for reads of whole tables
 	closers          []func() error    // of connections
 
 	takers takers // of changes of orders

@@ -45,7 +45,7 @@ type consumer struct {
 	server *http.Server
 
 	mu     sync.Mutex
-	item   string            // takes no event of another one; "": of all
+	item   string            // takes no event of another one; "" means every item's
 	fails  int               // percent of posts
 	posted map[string]int    // order → sequence of its last post
 	kept   map[string]int    // order → events acknowledged
@@ -118,7 +118,7 @@ func (c *consumer) heard() map[string]string {
 	return maps.Clone(c.events)
 }
 
-// differs compares events, their bodies by id, with the histories of orders; "": they are the same.
+// differs compares events, their bodies by id, with the histories of orders. It returns "" if they are the same.
 func differs(orders []seckill.Order, heard map[string]string) string {
 	missing, example := 0, ""
 	for i := range orders {

@@ -87,7 +87,7 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 			return slices.Clone(sent)
 		})
 	}
-	buy := func() contracttest.Answer { // its id is the server's, whatever the client sends
+	buy := func() contracttest.Answer { // the server chooses its id, whatever the client sends
 		return w.call(w.token("1001"), "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1,
 			"address": address}, "X-Request-Id", "mine", "X-Amzn-Trace-Id", "Root=1-mine")
 	}

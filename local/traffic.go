@@ -31,7 +31,7 @@ type traffic struct {
 
 	mu      sync.Mutex
 	begun   sample
-	last    sample   // of the newest reading
+	last    sample   // the sample of the newest reading
 	minutes []sample // one at the end of each minute, the newest last
 }
 

@@ -48,8 +48,8 @@ func (s *System) run(ctx context.Context, w *worker, stop <-chan struct{}) {
 	}
 }
 
-// poller receives messages from a queue, handles them and deletes those that succeeded. A failed one becomes visible
-// again.
+// poller receives messages from a queue, handles them and deletes the handled messages. A failed message becomes
+// visible again.
 func (s *System) poller(name string, q *memory.Queue, handle func(context.Context, seckill.Delivery) error) *worker {
 	return &worker{
 		step: func(ctx context.Context, stop <-chan struct{}) bool {
@@ -67,7 +67,7 @@ func (s *System) poller(name string, q *memory.Queue, handle func(context.Contex
 	}
 }
 
-// handleBatch handles deliveries one after another and deletes those that succeeded. Once stop is closed it begins no
+// handleBatch handles deliveries one after another and deletes the handled messages. Once stop is closed it begins no
 // more; the rest become visible again.
 func (s *System) handleBatch(ctx context.Context, name string, q seckill.Queue, batch []seckill.Delivery,
 	handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {

@@ -10,7 +10,7 @@ import (
 // waits in between.
 type worker struct {
 	step  func(ctx context.Context, stop <-chan struct{}) (more bool)
-	next  func() (time.Time, bool) // when work is due; false: time alone brings none
+	next  func() (time.Time, bool) // when work is due; false if time alone brings none
 	ready <-chan struct{}          // may be nil
 	due   func(now time.Time) bool // work could begin now
 }
@@ -18,7 +18,7 @@ type worker struct {
 // activity counts running workers, for WaitIdle.
 type activity struct {
 	busy  atomic.Int64
-	turns atomic.Uint64 // steps begun
+	turns atomic.Uint64 // steps that have begun
 }
 
 func (a *activity) begin() {

@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestPageKnowsTheLimits checks the numbers of after.js against those of the shop.
+// TestPageKnowsTheLimits checks the numbers of after.js against the shop's numbers.
 func TestPageKnowsTheLimits(t *testing.T) {
 	script, err := os.ReadFile("src/after.js")
 	if err != nil {

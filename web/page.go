@@ -44,7 +44,7 @@ type Options struct {
 	// status page.
 	Local bool
 	// Push is where the shop pushes what becomes of an order, as a WebSocket's address (ws or wss): the pages may
-	// connect to its origin, and do. "": the shop pushes nothing. 'self' would not do for a server on the pages' own
+	// connect to its origin, and do. If "", the shop pushes nothing. 'self' would not do for a server on the pages' own
 	// host: Safari takes it for HTTP only.
 	Push string
 	// Compress compresses files ahead of time for clients that take gzip. API Gateway compresses by itself.

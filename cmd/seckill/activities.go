@@ -18,7 +18,7 @@ import (
 
 const (
 	shownActivities = 20      // by default
-	maxActivities   = 10_000  // that one command lists
+	maxActivities   = 10_000  // activities that one command lists
 	maxActivityFile = 1 << 16 // bytes
 	week            = 7 * 24 * time.Hour
 )
@@ -164,7 +164,7 @@ func (p *page) activity(a *operator.ActivityView) {
 	}
 }
 
-// ofActivity says what a rule of an activity allows.
+// ofActivity says in words what a rule of an activity allows.
 func ofActivity(r *seckill.Rule) string {
 	switch r.Why {
 	case seckill.WhyEnded:

@@ -15,7 +15,7 @@ import (
 
 const (
 	shownActs = 100     // by default
-	maxActs   = 100_000 // that one command lists
+	maxActs   = 100_000 // acts that one command lists
 	actPage   = 1000    // of one call
 )
 

@@ -141,7 +141,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	return err
 }
 
-// faulty makes a faultError of every error but refusals.
+// faulty turns every error except a refusal into a faultError.
 func faulty(err error) error {
 	var refused *operator.Refusal
 	if errors.As(err, &refused) || errors.As(err, &faultError{}) {
@@ -198,8 +198,8 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 	return sale, done, nil
 }
 
-// local uses a DynamoDB-compatible server. Some keep separate tables per region and credentials: use those of the
-// environment, else those of `seckill run`.
+// local uses a DynamoDB-compatible server. Some servers keep separate tables per region and credentials: it
+// uses the environment's, else those of `seckill run`.
 func (f *auditFlags) local(ctx context.Context, sale *audit.Sale) error {
 	options := []func(*config.LoadOptions) error{}
 	if os.Getenv("AWS_REGION") == "" {

@@ -19,7 +19,8 @@ const batchTries = 5
 // batchPause is the wait before the second try of a batch; it doubles. Tests shorten it.
 var batchPause = time.Second
 
-// tried calls the shop with a part of something long, and says where that is. It repeats what failed for a moment.
+// tried calls the shop about one part of a long task, and repeats the call while it fails for the moment. Its messages
+// name the part.
 func tried(cmd *cobra.Command, s *shop, where string, call func(context.Context) error) error {
 	pause := batchPause
 	for try := 1; ; try++ {
@@ -35,7 +36,7 @@ func tried(cmd *cobra.Command, s *shop, where string, call func(context.Context)
 	}
 }
 
-// steps calls read with where it begins, and then with what each call returns, until that is "".
+// steps calls read with the cursor next, and then with the cursor that each call returns, until that is "".
 func (s *shop) steps(next string, read func(next string) (string, error)) error {
 	for {
 		after, err := read(next)
@@ -49,7 +50,7 @@ func (s *shop) steps(next string, read func(next string) (string, error)) error 
 	}
 }
 
-// pages reads a list page by page, until it has limit entries. A page has at most most of them.
+// pages reads a list page by page, until it has limit entries. A page has at most most entries.
 func pages[T any](s *shop, limit, most int, next string,
 	read func(next string, n int) ([]T, string, error)) ([]T, string, error) {
 	list := []T{}

@@ -77,8 +77,8 @@ var (
 	reconciles = 5 * time.Minute // the function's own limit
 )
 
-// reconciled has the shop compare a day's bill. A back office waits half a minute for that; a comparison that takes
-// longer goes on, and its result is asked for.
+// reconciled has the shop compare a day's bill. A back office waits half a minute for the comparison; if it takes
+// longer, it goes on, and reconciled asks for the result later.
 func reconciled(cmd *cobra.Command, b *shop, day string) (seckill.Reconciliation, error) {
 	ctx := cmd.Context()
 	match, list := &operator.Reconcile{Day: day}, &operator.ListReconciled{Day: day}
@@ -104,7 +104,7 @@ func reconciled(cmd *cobra.Command, b *shop, day string) (seckill.Reconciliation
 	return r, err
 }
 
-// last is when the newest of some results was made.
+// last returns the time of the newest of some results.
 func last(all *operator.Reconciled) time.Time {
 	if n := len(all.Reconciliations); n > 0 {
 		return all.Reconciliations[n-1].At

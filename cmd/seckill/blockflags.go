@@ -25,7 +25,7 @@ func (f *blockFlags) whom(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.network, "network", "", "range of addresses, such as 203.0.113.0/24, or one address")
 }
 
-// subject reads the flags that name a subject; "" if there is none.
+// subject reads the flags that name a subject, and returns "" without such a flag.
 func (f *blockFlags) subject(cmd *cobra.Command) (seckill.Subject, error) {
 	user, network := cmd.Flags().Changed("user"), cmd.Flags().Changed("network")
 	switch {

@@ -18,7 +18,7 @@ import (
 
 const (
 	shownBlocks = 100       // by default
-	maxBlocks   = 1_000_000 // that one command lists
+	maxBlocks   = 1_000_000 // blocks that one command lists
 )
 
 func blocksCommand() *cobra.Command {
@@ -97,7 +97,7 @@ func addBlock(cmd *cobra.Command, f *blockFlags) error {
 	if given("for") {
 		b.Until = b.Made.Add(f.lasts).UTC().Truncate(time.Second)
 	}
-	b.Reason, b.By = f.why, "x" // the shop records by whom
+	b.Reason, b.By = f.why, "x" // the shop records who made the block
 	if err := linefile.CheckBlock(&b); err != nil {
 		return errors.New("--" + strings.Replace(err.Error(), "reason", "why", 1)) // a file's column is a flag here
 	}

@@ -97,8 +97,8 @@ func faults(cmd *cobra.Command, s *shop, file string, err error) error {
 	return fmt.Errorf("%s: %w%s; nothing was changed", file, bad, more)
 }
 
-// knownItems has the shop look for the items of a file, and returns a *linefile.Error with the lines that first name
-// an unknown one.
+// knownItems has the shop look for the items of a file, and returns a *linefile.Error with the lines that first name an
+// unknown item.
 func knownItems(cmd *cobra.Command, s *shop, lines []linefile.BlockLine) error {
 	first := map[string]int{seckill.Everywhere: 0}
 	var ask []operator.Block
@@ -142,7 +142,7 @@ func applyBlocks(cmd *cobra.Command, s *shop, lines []linefile.BlockLine, rate i
 			return all, nil
 		}
 		said.line("%d of %d blocks, %.0f a second", at, len(lines), float64(at)/time.Since(began).Seconds())
-		due := time.Duration(all.Made+all.Changed) * time.Second / time.Duration(rate) // what stands costs no write
+		due := time.Duration(all.Made+all.Changed) * time.Second / time.Duration(rate) // unchanged blocks cost no write
 		if wait(cmd.Context(), time.Until(began.Add(due))) != nil {
 			return all,
 				faultError{fmt.Errorf("interrupted, with %d of %d blocks made; give the same command again: it "+

@@ -102,13 +102,13 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 	}
 	o := f.Options
 	o.Ramp, o.Count, o.NoPush, o.Secret = 0, 1, true, local.DefaultSecret
-	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key = 0, 0, 1, 0, 0 // who gets a unit is what counts
+	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key = 0, 0, 1, 0, 0 // only who gets a unit counts
 	o.Bots = &crowd.Bots{Share: f.bots.share, Work: seckill.UsualWork, KeyCPU: keyCPU(seckill.UsualWork.Cost),
 		Machines: machines(cmd.Context(), botsMachines), Faster: f.bots.faster}
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	files, err := (&loadFlags{json: f.json}).create() // each sale has a journal of its own
+	files, err := (&loadFlags{json: f.json}).create() // each sale has its own journal
 	defer files.close()
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 	return nil
 }
 
-// botsJournal returns the file of a preset's journal: with several presets its name has the preset's.
+// botsJournal returns the file of a preset's journal. With several presets the file's name contains the preset's name.
 func (f *loadFlags) botsJournal(checks seckill.Checks) string {
 	if len(f.bots.presets()) == 1 {
 		return f.journal
@@ -224,7 +224,7 @@ func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill
 	return rep, checked, nil
 }
 
-// botsText prints the report of a preset, and the audit's verdict if there is one.
+// botsText prints the report of a preset, and the audit's verdict if the sale was audited.
 func botsText(out io.Writer, rep *crowd.Report, stock int, checked *audit.Report) error {
 	if err := rep.Fairness.Text(out); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 )
 
-// addDeclared adds a subcommand for each staff command whose path no hand-written one has.
+// addDeclared adds a subcommand for each staff command whose path no hand-written subcommand has.
 func addDeclared(root *cobra.Command, sayings []saying) {
 	for _, c := range operator.All() {
 		parent, path := root, strings.Fields(c.Spec().Path)
@@ -142,7 +142,7 @@ func says[C operator.Command, A any](text func(p *page, c C, a *A)) saying {
 	}}
 }
 
-// say prints an answer in the command's own words, else its fields, one in a line.
+// say prints an answer in the command's own words or, if it has no words, the answer's fields, one in a line.
 func (f *shopFlags) say(cmd *cobra.Command, sayings []saying, c operator.Command, answer json.RawMessage) error {
 	f.json = cmd.Flag("json").Value.String() == "true"
 	for _, s := range sayings {

@@ -52,7 +52,7 @@ type clinic struct {
 	health     string               // answer of GET /healthz
 	healthCode int
 	apiSkew    time.Duration
-	cdn        map[string]string // outputs of the CDN's stack; nil: there is none
+	cdn        map[string]string // outputs of the CDN's stack; nil if there is none
 	cdnCode    int               // what the CDN answers
 	stamp      string            // what its function writes on an answer
 	pastCode   int               // what the API answers at its own address
@@ -73,7 +73,7 @@ type clinic struct {
 	limited    []string // methods with limits of their own
 	accounts   m        // answers about quotas
 	refused    map[string]bool
-	roles      []seckill.Role // that the caller may take; nil: all
+	roles      []seckill.Role // roles that the caller may take; nil means all roles
 	older      bool           // the stack has no back office
 
 	mu    sync.Mutex

@@ -21,7 +21,7 @@ type faultError struct{ error }
 // Unwrap returns the cause.
 func (f faultError) Unwrap() error { return f.error }
 
-// flagError says what a flag takes whose value cannot be read.
+// flagError is the error of a flag whose value cannot be read. It says what the flag takes.
 func flagError(err error) error {
 	var e *pflag.InvalidValueError
 	if !errors.As(err, &e) {

@@ -303,7 +303,7 @@ func (s *apiStage) seen(ctx context.Context) string {
 			return "The effect was not checked: the stack's output Url is not a URL."
 		}
 		resp, err := client.Do(r)
-		heard := "did not answer within " + seenTimeout.String() // as from a function that hangs
+		heard := "did not answer within " + seenTimeout.String() // a hanging function gives no answer either
 		if err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusTooManyRequests {

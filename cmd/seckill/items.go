@@ -101,7 +101,7 @@ func importFile(cmd *cobra.Command, to *target, file string, overwrite, check bo
 	c := operator.Import{Items: itemfile.Format(items), Dry: check || len(bad.Lines) > 0}
 	s, err := to.shop(cmd)
 	if len(bad.Lines) > 0 {
-		if err == nil && len(items) > 0 { // so that all faults are told at once
+		if err == nil && len(items) > 0 { // so that all faults are reported at once
 			_, err = operator.Give[stage.Imported](cmd.Context(), &s.Client, &c)
 		}
 		return wrongItems(cmd, bad, err, places)
@@ -130,8 +130,8 @@ func importFile(cmd *cobra.Command, to *target, file string, overwrite, check bo
 	return err
 }
 
-// wrongItems prints what is wrong in a file of items, what the shop refused included, and returns the command's error.
-// places are those of the items that the shop got.
+// wrongItems prints what is wrong in a file of items, including what the shop refused, and returns the command's error.
+// places are the places in the file of the items that the shop got.
 func wrongItems(cmd *cobra.Command, bad *itemfile.Error, err error, places []itemfile.Place) error {
 	var refused *operator.Refusal
 	lines, more := bad.Lines, 0

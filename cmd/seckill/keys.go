@@ -62,7 +62,7 @@ type keysFlags struct {
 
 // given are the values that were read from files; zero if not given.
 type given struct {
-	key      *rsa.PublicKey    // Alipay's
+	key      *rsa.PublicKey    // Alipay's public key
 	certs    map[string]string // by name
 	private  string            // the shop's private key
 	password string            // of Redis
@@ -412,10 +412,10 @@ func (p *keyPlan) tokens() {
 	}
 }
 
-// keyDelay is when a new key of tickets, or of commands, begins to be used: all instances have read it by then.
+// keyDelay is the time until a new key of tickets, or of commands, is used: all instances have read it by then.
 const keyDelay = 3 * config.RefreshEvery
 
-// tickets creates the first key of tickets, or adds another one. The keys before go on checking.
+// tickets creates the first key of tickets, or adds another one. Earlier keys still check tickets.
 func (p *keyPlan) tickets(now time.Time) {
 	name, from, what := secrets.TicketSecret, now, fmt.Sprintf("%d random bytes, which sign tickets", ticketKeyBytes)
 	var keys jwtauth.TicketKeys
@@ -425,15 +425,15 @@ func (p *keyPlan) tickets(now time.Time) {
 		return
 	case have != "":
 		var err error
-		if keys, err = jwtauth.ParseTicketKeys(have); err == nil { // else nobody could use it: replace it at once
+		if keys, err = jwtauth.ParseTicketKeys(have); err == nil { // replace a malformed value at once
 			from, what = now.Add(keyDelay), what+"; the ones before go on checking"
 		}
 	}
 	p.put(name, keys.Add(base64.RawURLEncoding.EncodeToString(random(ticketKeyBytes)), from).String(), what)
 }
 
-// webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its
-// readers change over when they can.
+// webhook creates or replaces the secret of webhooks, if asked for. The previous secret stays beside the new one, so
+// that its readers can change over when they want.
 func (p *keyPlan) webhook() {
 	name, have := secrets.WebhookSecret, p.have[secrets.WebhookSecret]
 	switch {

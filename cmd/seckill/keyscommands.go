@@ -13,7 +13,7 @@ import (
 )
 
 // commands creates the key with which the back office signs commands, or adds another one, and gives functions the
-// public parts. The key before goes on signing until every instance has read the new one.
+// public parts. The previous key signs until every instance has read the new key.
 func (p *keyPlan) commands(now time.Time) {
 	const what = "a key pair (Ed25519), which signs staff's commands"
 	name, have := secrets.CommandKey, p.have[secrets.CommandKey]
@@ -52,7 +52,7 @@ func readSalts(file string) (s salts.Secret, err error) {
 	return key.Salts, nil
 }
 
-// take stores a value that somebody else has made, if given.
+// take stores a value that somebody else has made, if the caller gave it.
 func (p *keyPlan) take(name, value, what string) error {
 	switch {
 	case value == "":

@@ -79,7 +79,7 @@ func (f *shopFlags) live(cmd *cobra.Command, s *shop, item string, once bool) er
 	}
 }
 
-// figures prints the figures of a part, which have one age.
+// figures prints the figures of a part, all of the same age.
 type figures struct {
 	p      *page
 	age    string

@@ -245,7 +245,7 @@ func (p *loadProgress) watch(g crowd.Progress) {
 	} else {
 		text = strings.TrimSuffix(progressLine(g)+"; "+text, "; ")
 	}
-	if say { // in a line of its own: the redrawn one has no room
+	if say { // in a line of its own: the redrawn line has no space for it
 		p.last = time.Now()
 		p.note(text)
 	}
@@ -259,7 +259,7 @@ func progressLine(g crowd.Progress) string {
 		g.Placed, g.Paid, g.SoldOut+g.Refused, g.Failed)
 }
 
-// waitingLine describes what shoppers wait for, and until when; "" if none waits.
+// waitingLine describes what shoppers wait for, and until when, or is "" if no shopper waits.
 func waitingLine(g crowd.Progress) string {
 	var waits []string
 	for _, w := range []struct {

@@ -27,7 +27,7 @@ func checkOrder(id string) error {
 	return nil
 }
 
-// orderArg accepts one order id, or none if it is optional.
+// orderArg accepts one order id, or no argument if the id is optional.
 func orderArg(optional bool) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if optional && len(args) == 0 {

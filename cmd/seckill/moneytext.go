@@ -116,7 +116,7 @@ func (p *page) unlooked(u *operator.UnknownList) {
 	}
 }
 
-// sum joins a count and an amount; more: the count is incomplete.
+// sum joins a count and an amount; more means that the count is incomplete.
 func sum(more bool, n string, amount seckill.Fen) string {
 	if more {
 		n = "at least " + n
@@ -180,7 +180,7 @@ func where(m *operator.Payment) string {
 	return "kept"
 }
 
-// at writes a time in UTC, to the second; "" for none.
+// at writes a time in UTC, to the second, and "" for the zero time.
 func at(t time.Time) string {
 	if t.IsZero() {
 		return ""

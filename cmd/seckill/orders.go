@@ -16,7 +16,7 @@ import (
 
 const (
 	shownOrders = 100     // by default
-	maxOrders   = 100_000 // that one command lists; an export has no limit
+	maxOrders   = 100_000 // orders that one command lists; an export has no limit
 )
 
 // orderFlags are the flags of the commands about orders.
@@ -95,8 +95,8 @@ func known(cmd *cobra.Command, s *shop, item string) error {
 	return nil
 }
 
-// eachOrder calls do with each page of orders and where the next one begins, until limit of them; 0: all. It returns
-// where the next page begins. Once a page was read, it repeats what fails for a moment.
+// eachOrder calls do with each page of orders and the cursor of the next page, until it has had limit orders; a limit
+// of 0 means all. It returns the cursor of the next page. Once a page was read, it repeats reads that fail.
 func eachOrder(cmd *cobra.Command, s *shop, c operator.ListOrders, after string, limit int,
 	do func(page []operator.Order, next string) error) (string, error) {
 	said, n := newProgress(cmd.ErrOrStderr()), 0
@@ -189,7 +189,7 @@ func (p *page) order(o *operator.Order) {
 	}
 }
 
-// older returns the number that older systems give an order, "" if they have none.
+// older returns the number that older systems give an order, "" if they have no number.
 func older(o *operator.Order) string {
 	if n := o.Older(); n != seckill.NoOlder {
 		return strconv.Itoa(n)

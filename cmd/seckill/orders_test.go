@@ -32,7 +32,7 @@ type orderShop struct {
 	ledger *ledger.Ledger
 	clock  *memory.Clock
 	made   int
-	before func(event []byte) bool // is called before each command; false: it fails
+	before func(event []byte) bool // is called before each command; if it returns false, the command fails
 }
 
 func newOrderShop(t *testing.T) *orderShop {
@@ -324,7 +324,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// askedPage returns the number of the page that a request's cursor asks for; 0: it has none.
+// askedPage returns the number of the page that a request's cursor asks for, or 0 without a cursor.
 func askedPage(t *testing.T, r *http.Request) (at int) {
 	t.Helper()
 	var ask struct {

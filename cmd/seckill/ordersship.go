@@ -163,7 +163,7 @@ type shipment struct {
 	bad     linefile.Error // orders that changed in the meantime
 }
 
-// check has the shop look at every line. A *linefile.Error names those that it refuses.
+// check has the shop look at every line. A *linefile.Error names the lines that it refuses.
 func (s *shipment) check() error {
 	var bad linefile.Error
 	said := newProgress(s.cmd.ErrOrStderr())

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// partLife is how long what broke off can go on: later its first pages would be too old beside its last.
+// partLife is how long a broken-off export can go on: after that its first pages would be too old beside its last.
 const partLife = 24 * time.Hour
 
-// part is a file that is fetched page by page and gets its name once it is whole. What is there of it is in NAME.part,
-// and NAME.part.json says how far that is: whoever was killed, or lost the network, goes on from there.
+// part is a file that is fetched page by page and gets its name once it is whole. The pages so far are in NAME.part,
+// and NAME.part.json says how far they go: a process that was killed, or lost the network, goes on from there.
 type part struct {
 	name  string
 	file  *os.File
@@ -35,8 +35,8 @@ type partState struct {
 	Things int       `json:"things"` // on these pages
 }
 
-// openPart goes on with the part of a file, or begins one. It refuses one that another process writes, and a file that
-// only has the name of a part.
+// openPart goes on with the part of a file, or begins a part. It refuses a part that another process writes, and a file
+// that only has the name of a part.
 func openPart(name, of string) (*part, error) {
 	unlock, err := lockPart(name + ".part")
 	if err != nil {
@@ -110,14 +110,14 @@ func (p *part) add(page []byte, things int, next string) error {
 // whole reports whether the last page is there, and only the name is missing.
 func (p *part) whole() bool { return p.Parts > 0 && p.Next == "" }
 
-// end gives the file its name, or returns why it is not whole: err, if that is not nil. Then what has a page stays, to
-// go on from; what has none is removed.
+// end gives the file its name, or returns why it is not whole: err, if that is not nil. Then a part with a page stays,
+// to go on from; a part without a page is removed.
 func (p *part) end(err error) error {
 	if err == nil {
 		err = p.file.Sync()
 	}
 	err = errors.Join(err, p.file.Close())
-	defer func() { _ = p.unlock() }() // after the rename: whoever waits for the lock finds no part
+	defer func() { _ = p.unlock() }() // after the rename: a process that waits for the lock then finds no part
 	if other := p.mine(); other != nil {
 		return fmt.Errorf("%s is not written: %w", p.name, cmp.Or(err, other))
 	}

@@ -43,7 +43,7 @@ A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels
 			if to != "" {
 				limits = cover.Large
 			}
-			p, err := cover.Make(data, limits) // for the shop only to tell at once what is wrong: it makes its own
+			p, err := cover.Make(data, limits) // only to report at once what is wrong: the shop makes its own picture
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

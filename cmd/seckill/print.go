@@ -139,7 +139,7 @@ const (
 	published = 0o644 // as far as the caller's umask allows
 )
 
-// newFile writes a file that gets its name only when it is complete. It replaces none: an existsError then.
+// newFile writes a file that gets its name only when it is complete. If the name is taken, it returns an existsError.
 func newFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	other := filepath.Join(filepath.Dir(name), ".new-"+rand.Text())
 	f, err := os.OpenFile(other, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

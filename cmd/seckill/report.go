@@ -197,8 +197,8 @@ func (f *makeFlags) of(cmd *cobra.Command, item string) (audit.Source, error) {
 	return counting(src, waitingOn(cmd.ErrOrStderr())), nil
 }
 
-// refused returns what counts the requests that the shop refused; nil: nothing does. Without an answer a report is made
-// all the same, and says that it does not know.
+// refused returns a function that counts the requests that the shop refused, or nil if nothing counts them. If the
+// function fails, a report is made nevertheless, and says that the number is unknown.
 func (f *makeFlags) refused(cmd *cobra.Command) func(context.Context, string, time.Time, time.Time) (report.Refusals,
 	error) {
 	given := cmd.Flags().Changed

@@ -24,7 +24,7 @@ func keyFile(flag, name string) (*report.Key, error) {
 	return key, nil
 }
 
-// makeReportKey writes a new private key, which only its owner can read. It replaces none.
+// makeReportKey writes a new private key, which only its owner can read. It replaces no key.
 func makeReportKey(name, shop string) error {
 	text, err := report.GenerateKey(shop)
 	if err != nil {

@@ -56,7 +56,7 @@ type settings struct {
 	noPush        bool
 	contact       string
 	reportKey     string
-	networkDays   uint16 // that orders keep network addresses
+	networkDays   uint16 // days that orders keep network addresses
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {

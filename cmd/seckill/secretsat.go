@@ -117,7 +117,7 @@ func (v *vault) write(ctx context.Context, all map[string]string, there map[stri
 	if err := put(secrets.Keys, all); err != nil {
 		return written, err
 	}
-	// What a deployment looks for comes last: once it is there, everything is.
+	// The secret that a deployment looks for comes last: once it is there, all others are there, too.
 	others := slices.DeleteFunc(secrets.Audiences(), func(a string) bool { return a == secrets.Newest })
 	for _, audience := range append(others, secrets.Newest) {
 		if err := put(audience, secrets.Of(audience, all)); err != nil {

@@ -22,7 +22,7 @@ type shop struct {
 	now      func(context.Context) (time.Time, error) // the shop's time
 }
 
-// explain puts an error into words. subject is what the command was about, such as "item 7"; "" for none. The result is
+// explain puts an error into words. subject is what the command was about, such as "item 7", or "". The result is
 // a faultError if the command failed or its outcome is unknown, and any other error if the shop refused it.
 func (s *shop) explain(err error, subject string) error {
 	var refused *operator.Refusal

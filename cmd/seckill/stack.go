@@ -47,7 +47,7 @@ type deployedShop struct {
 	region  string
 	account string
 	api     string // its id
-	stage   string // the API's
+	stage   string // the stage of the API
 	role    seckill.Role
 	office  *office.Office
 	cfg     aws.Config
@@ -144,7 +144,7 @@ func (s *deployedShop) shop() *shop {
 		now: func(context.Context) (time.Time, error) { return time.Now(), nil }}
 }
 
-// outputOf returns one of the stack's outputs, "" if there is none of that name.
+// outputOf returns one of the stack's outputs, or "" if the stack has no output of that name.
 func (s *deployedShop) outputOf(key string) string {
 	for _, o := range s.found.Outputs {
 		if aws.ToString(o.OutputKey) == key {
@@ -154,7 +154,7 @@ func (s *deployedShop) outputOf(key string) string {
 	return ""
 }
 
-// as returns the client of the back office in a role; "": in the least that may give a command.
+// as returns the client of the back office in a role or, if role is "", in the least role that may give a command.
 func (s *deployedShop) as(role seckill.Role) operator.Client {
 	return operator.Client{Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		return s.call(ctx, role, event)

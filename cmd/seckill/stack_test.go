@@ -44,10 +44,10 @@ type cloud struct {
 	parameters map[string]string
 	// function is every function that executes commands, after the back office's signature is taken off
 	function func(event []byte) (payload []byte, functionError string)
-	roles    []seckill.Role     // that the caller may take; nil: all
+	roles    []seckill.Role     // roles that the caller may take; nil means all roles
 	refusals map[string]refusal // by call
 	busy     int                // number of commands that are refused first
-	took     []string           // roles of commands
+	took     []string           // the roles in which commands came
 	mu       sync.Mutex
 	calls    []string
 }
@@ -229,8 +229,8 @@ func executes(h operator.Handler) (function func([]byte) ([]byte, string), audit
 	}, audit
 }
 
-// running is the address of a running shop that executes the handlers' commands. answers is called before each command:
-// false: the shop fails; nil: it never does.
+// running is the address of a running shop that executes the handlers' commands. answers is called before each command.
+// If it returns false, the shop fails; if answers is nil, the shop never fails.
 func running(t *testing.T, answers func(event []byte) bool, handlers ...operator.Handler) string {
 	t.Helper()
 	handle := operator.Serve(slog.New(slog.DiscardHandler), handlers...)

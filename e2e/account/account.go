@@ -17,7 +17,7 @@ import (
 // Clock returns the time.
 type Clock func() time.Time
 
-// Limits are those of one account in one region. Rates are per second.
+// Limits are the limits of one account in one region. Rates are per second.
 type Limits struct {
 	Secrets float64 // GetSecretValue of Secrets Manager. "AWS Secrets Manager quotas": 10,000
 	// DynamoDB's control plane, DescribeTable among it. "Best practices for managing the control plane in DynamoDB":
@@ -90,7 +90,7 @@ func (l Limits) Hundredth() Limits {
 	return l
 }
 
-// Count is how often a limit allowed a call, and how often it refused or, for the cache, delayed one.
+// Count is how often a limit allowed a call, and how often it refused a call or, for the cache, delayed it.
 type Count struct{ Passed, Refused int64 }
 
 // counts has the counts by the limits' names.

@@ -397,7 +397,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Functions may use a password; the server behind needs none.
+// Functions may use a password; the server behind needs no password.
 func TestCacheAnswersAuth(t *testing.T) {
 	t.Parallel()
 	_, cache, _ := cached(t, nil, plenty)

@@ -32,7 +32,7 @@ var ErrThrottled = errors.New("throttled")
 // Options configure an account and its contents.
 type Options struct {
 	Limits   Limits            // as enforced: see Hundredth
-	Clock    Clock             // nil: the machine's
+	Clock    Clock             // nil means the machine's clock
 	DynamoDB string            // URL of the server behind it
 	Secrets  map[string]string // values by name, of Secrets Manager
 	// Throttles are the stage's, by resource and method ("/seckill/buy/POST"); "*/*" applies to all others.
@@ -41,8 +41,8 @@ type Options struct {
 	Reserved  map[string]float64 // reserved executions, by function
 	Scale     float64            // divisor of UpdateStage's figures and factor of GetStage's
 	Stack     string             // its name
-	Outputs   map[string]string  // of the stack
-	// Parameters are the stack's.
+	Outputs   map[string]string  // the outputs of the stack
+	// Parameters are the parameters of the stack.
 	Parameters map[string]string
 	// Invoke makes a function handle an event and returns its answer, ErrThrottled, or the function's own error.
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)

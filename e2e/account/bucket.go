@@ -29,7 +29,7 @@ func (b *bucket) fill() {
 	b.at = now
 }
 
-// take removes a whole token if there is one.
+// take removes a whole token if the bucket has it.
 func (b *bucket) take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ type growing struct {
 	mu     sync.Mutex
 	second time.Time // the current second
 	used   float64   // use within it
-	peaks  []peak    // ascending: a second with less use than an older one has no effect
+	peaks  []peak    // ascending: a second with less use than an older second has no effect
 }
 
 type peak struct {

@@ -48,7 +48,7 @@ type dynamoDB struct {
 	schemas    map[string]*schema
 }
 
-// schema has the names of a table's partition key and those of its indexes.
+// schema has the names of the partition keys of a table and its indexes.
 type schema struct {
 	pk      string
 	indexes map[string]string
@@ -325,7 +325,7 @@ func (p *part) name() string {
 	return p.table
 }
 
-// refusal has, for each part of a call, the limit that it exceeds; "" for none.
+// refusal has, for each part of a call, the limit that it exceeds, or "".
 type refusal struct {
 	says []string
 	any  string

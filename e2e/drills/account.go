@@ -280,7 +280,7 @@ func (w *rig) initErrors() (n int64) {
 	return n
 }
 
-// operate runs one of an operator's commands on the stack.
+// operate runs a command of an operator on the stack.
 func (w *rig) operate(ctx context.Context, args ...string) (took time.Duration, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, operation)
 	defer cancel()

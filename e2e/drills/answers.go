@@ -17,7 +17,7 @@ type sums struct {
 	bought   []lambdahost.Answer // from buy itself, and from the gateway in its place, except 429
 	at       []time.Time         // times of bought
 	notReady map[answerKind]int  // answers of not_ready to requests that came after the item was installed
-	loaded   time.Time           // when that was; zero: not yet
+	loaded   time.Time           // when that was; zero if not yet
 	crowd    bool                // the load tool is running
 	looked   chan struct{}       // closed when the tool has read the item
 	once     sync.Once

@@ -192,7 +192,7 @@ func TestUnavailableByTheFunction(t *testing.T) {
 	for _, tt := range []struct {
 		what   string
 		change func(*lambdahost.Answer)
-		want   string // of the error, "": none
+		want   string // of the error; "" means no error
 	}{
 		{"as it has to be", func(*lambdahost.Answer) {}, ""},
 		{"by the gateway", func(a *lambdahost.Answer) { a.Gateway = true }, "map[503 by the gateway:1]"},

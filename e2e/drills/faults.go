@@ -39,7 +39,7 @@ type drill struct {
 	name    string
 	proxied bool
 	faults  []fault
-	account *limited // nil: no account enforces limits
+	account *limited // if nil, no account enforces limits
 }
 
 var drills = []drill{

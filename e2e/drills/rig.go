@@ -88,7 +88,7 @@ type rig struct {
 	accepted, refused, unavailable atomic.Int64 // answers of buy: 200, 4xx, 5xx
 	struck                         atomic.Bool  // all faults are over
 
-	account     *account.Account // nil: none enforces limits
+	account     *account.Account // if nil, no account enforces limits
 	cache       *account.Cache
 	aws         *http.Server
 	awsURL      string

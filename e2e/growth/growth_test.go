@@ -139,7 +139,7 @@ func (w *growingSale) place(r *seckill.Reservation) {
 		PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
 }
 
-// noise is how many bytes of Redis's data are no sale's: its own buffers come and go.
+// noise is how many bytes of Redis's data belong to no sale: Redis's own buffers come and go.
 const noise = 64 << 10
 
 // TestGrowth sells each stock completely, checks after drift pass and rebuild that stock and ledger agree, and that a

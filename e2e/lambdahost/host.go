@@ -41,7 +41,7 @@ var Timeouts = map[string]time.Duration{
 
 const (
 	headerTimeout = 10 * time.Second
-	apiPrefix     = "/instances/" // of the Runtime APIs, one per process
+	apiPrefix     = "/instances/" // path of the Runtime APIs, one API per process
 )
 
 // Outcomes of an invocation without an answer from the function.
@@ -57,10 +57,10 @@ type Options struct {
 	Bin       string                   // folder of the binaries, each named after its function
 	Logs      string                   // existing folder: each function's output goes to <function>.log
 	Instances map[string]int           // processes per function; its keys are the functions
-	Timeouts  map[string]time.Duration // of functions; nil: the package variable Timeouts
+	Timeouts  map[string]time.Duration // of functions; nil means the package variable Timeouts
 	Patience  time.Duration            // how long an HTTP request waits for a free instance before it is throttled
 	Answered  func(Answer)             // receives the front's answers; may be nil
-	// limits functions in Cold and requests to them; nil: no limits
+	// limits functions in Cold and requests to them; nil means no limits
 	Account Account
 	// functions without an instance at first; the value is the number of concurrent batches from a queue
 	Cold map[string]int

@@ -23,7 +23,7 @@ import (
 	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
-const patience = 30 * time.Second // of a poll, on a busy machine
+const patience = 30 * time.Second // how long a poll may take on a busy machine
 
 // TestMain is also the function: the host starts this binary under a function's name.
 func TestMain(m *testing.M) {

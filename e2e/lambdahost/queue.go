@@ -22,8 +22,8 @@ const (
 	batchSize   = 10
 	longPoll    = 2               // seconds
 	pollAgain   = time.Second     // after a failed receive
-	callTimeout = 5 * time.Second // of a delete
-	holdBack    = 2 * time.Second // longest time that a batch is held back so that later ones overtake it
+	callTimeout = 5 * time.Second // limit of a delete
+	holdBack    = 2 * time.Second // longest time that a batch is held back so that later batches overtake it
 	// how long a poller retries while its function is throttled; less than the queues' visibility timeout
 	throttledFor   = 25 * time.Second
 	throttledAgain = 500 * time.Millisecond
@@ -57,7 +57,7 @@ type Queue struct {
 // QueueStats counts a queue's deliveries.
 type QueueStats struct {
 	Doubled   int64 // additional deliveries, to another instance at the same time or seconds later
-	Overtaken int64 // messages delivered after one that was sent later, while Shuffle was on
+	Overtaken int64 // messages delivered after a message that was sent later, while Shuffle was on
 }
 
 // Poll starts to deliver a queue's messages to a function, until Close.
@@ -149,7 +149,7 @@ func (q *Queue) deliver(ctx context.Context, batch []types.Message) {
 	}
 }
 
-// overtaken counts the messages that come after one that was sent later.
+// overtaken counts the messages that come after a message that was sent later.
 func (q *Queue) overtaken(batch []types.Message) {
 	on := q.shuffle.Load()
 	for i := range batch {

@@ -22,7 +22,7 @@ func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *sho
 	t.Helper()
 	type guest struct {
 		*shopper
-		back time.Time // when it comes again; zero: it has not come yet
+		back time.Time // when it comes again; zero if it has not come yet
 	}
 	limited, cancel := context.WithTimeoutCause(t.Context(), crowdPatience,
 		fmt.Errorf("the crowd was not done within %v", crowdPatience))

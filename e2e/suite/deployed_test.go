@@ -47,13 +47,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The stacks: second is nil if there is only one.
+// The stacks: second is nil if there is only one stack.
 var first, second *stack
 
 // at returns the stack that a case runs on.
 func at(*testing.T) *stack { return first }
 
-// other returns the second stack, or the only one.
+// other returns the second stack, or the only stack.
 func other(*testing.T) *stack {
 	if second != nil {
 		return second
@@ -84,7 +84,7 @@ func TestKill(t *testing.T) {
 	testKill(t, other(t))
 }
 
-const patience = 5 * time.Minute // of a poll
+const patience = 5 * time.Minute // how long a poll may take
 
 // stack is a deployed stack.
 type stack struct {
@@ -343,8 +343,8 @@ func (s *stack) pauseSchedule(t *testing.T, function string) (still func() bool)
 	}
 }
 
-// listen sends everything on the stack's bus to a queue, and returns a function that reads it: kinds of events by id,
-// of all that came since listen; and how many came again.
+// listen sends every event on the stack's bus to a queue. It returns a function that reads the queue and then has the
+// kind of each event since listen, by the event's id; and the number of events that came more than once.
 func (s *stack) listen(t *testing.T) (heard func() map[string]string, again *int) {
 	t.Helper()
 	ctx, name := background(t), "e2e-events-"+newItemID() // two cases may listen
@@ -518,7 +518,7 @@ func (s *stack) parked(t *testing.T) (bodies []string) {
 	return bodies
 }
 
-// endedUntold waits until a shopper has no connection, and leaves one of theirs that has ended untold.
+// endedUntold waits until a shopper has no connection, and leaves a connection of theirs whose end nobody reported.
 func (s *stack) endedUntold(t *testing.T, user string) {
 	t.Helper()
 	store := s.connections()

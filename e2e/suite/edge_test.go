@@ -78,7 +78,7 @@ func refused(a contracttest.Answer) bool {
 	return a.Status == 404 || a.Status == 403 && a.Text("message") == "Forbidden"
 }
 
-// keyed sends the CDN's key with requests that have none.
+// keyed sends the CDN's key with requests that have no key.
 type keyed struct {
 	key  string
 	next http.RoundTripper

@@ -97,7 +97,7 @@ func (s *sale) untold(t *testing.T, heard func() map[string]string) (missing, ex
 	for id, kind := range told {
 		order, _, err := seckill.ParseEventID(id)
 		if err != nil || seckill.OrderTag(order) != seckill.ItemTag(s.item.ID) {
-			delete(told, id) // another case's
+			delete(told, id) // an event of another case
 		} else if kind == "" {
 			t.Fatalf("event %s has no kind", id)
 		}

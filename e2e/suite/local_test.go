@@ -37,9 +37,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-const patience = time.Minute // of a poll, on a busy machine
+const patience = time.Minute // how long a poll may take on a busy machine
 
-// stack is the whole system in this process. Each case has one of its own, with a clock of its own.
+// stack is the whole system in this process. Each case has its own stack, with its own clock.
 type stack struct {
 	known
 	sys      *local.System
@@ -341,7 +341,7 @@ func (s *stack) killOften(*testing.T, string) (stop func() (kills int)) {
 	return func() int { return 0 }
 }
 
-// listen returns a function that reads all that is told: kinds of events by id.
+// listen returns a function that reads all published events: their kinds by id.
 func (s *stack) listen(t *testing.T) (heard func() map[string]string, again *int) {
 	again = new(int)
 	return func() map[string]string {

@@ -43,7 +43,7 @@ func (s *stack) sellItem(t *testing.T, it seckill.Listing) *sale {
 	return sale
 }
 
-// load imports items and waits until those that belong there are in the stock.
+// load imports items and waits until the items that belong in the stock are there.
 func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 	t.Helper()
 	if _, err := operator.Give[stage.Imported](t.Context(), &s.operator,

@@ -24,12 +24,12 @@ const (
 type description struct {
 	Outputs  map[string]string `json:"outputs"`
 	Base     string            `json:"url"`      // of the API
-	Redis    string            `json:"redis"`    // host:port; empty: out of reach
+	Redis    string            `json:"redis"`    // host:port; empty if the tests cannot reach it
 	Region   string            `json:"region"`   // of the stack
-	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
-	// shell command that freezes or kills (action $2) the processes of the function named $1; empty: impossible
+	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty for AWS itself
+	// shell command that freezes or kills (action $2) the processes of the function named $1; empty if no command can
 	Kill string `json:"kill"`
-	// shell command that deploys again with the following parameters; empty: impossible
+	// shell command that deploys again with the parameters that follow it; empty if no command can
 	Update string `json:"update"`
 	Limits string `json:"limits"` // full or small
 	Target string `json:"target"`
@@ -40,7 +40,7 @@ type known struct {
 	description
 	*contracttest.Client
 	secret   string          // signs the tokens
-	key      string          // of the CDN; "": none is needed
+	key      string          // of the CDN; "" if none is needed
 	operator operator.Client // of the back office
 	alone    sync.Mutex      // see undisturbed
 	shown    sync.Mutex      // held by what a browser shows for minutes, and by what changes the whole stack
@@ -57,7 +57,7 @@ func (s *known) clients() int {
 	return 8
 }
 
-// undisturbed separates cases that kill functions from those that need them alive for a moment.
+// undisturbed separates cases that kill functions from cases that need them alive for a moment.
 func (s *known) undisturbed(do func()) {
 	s.alone.Lock()
 	defer s.alone.Unlock()

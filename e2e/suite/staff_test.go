@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"image"
-	_ "image/png" // what is fetched is one
+	_ "image/png" // the fetched picture is a PNG
 	"io"
 	"net/http"
 	"net/http/cookiejar"

@@ -39,7 +39,7 @@ const (
 // smaller interfaces that these embed.
 var ports = []string{"Ledger", "Items", "Queue", "Bus", "Connections", "Wire", "StaffSessions"}
 
-// port returns which of ports an interface of package seckill is, or is embedded in; "" for none.
+// port returns the port among ports that an interface of package seckill is, or is embedded in, or "".
 func (s *source) port(name string) string {
 	for _, port := range ports {
 		if name == port {
@@ -52,7 +52,7 @@ func (s *source) port(name string) string {
 	return ""
 }
 
-// embeds reports whether an interface embeds another one, or one that embeds it.
+// embeds reports whether an interface embeds another interface, directly or through others.
 func embeds(whole types.Type, name string) bool {
 	for part := range whole.Underlying().(*types.Interface).EmbeddedTypes() {
 		if named, ok := part.(*types.Named); ok && (named.Obj().Name() == name || embeds(named, name)) {
@@ -114,7 +114,7 @@ func (s *source) parse(folder string) (out []*ast.File, err error) {
 	return out, err
 }
 
-// call is a port's method that a step can reach; for a queue, field says which one.
+// call is a port's method that a step can reach; for a queue, field says which queue.
 type call struct{ port, method, field string }
 
 // reach returns the calls of ports that a step's flow can make. flows are the packages that its main combines: if a
@@ -321,8 +321,8 @@ func receiver(fn *types.Func) string {
 // parts is what a function's main combines.
 type parts struct {
 	flows    []string        // packages of flows
-	handlers []string        // those that it passes to an operator's handler or recorder, beside the step's own
-	streams  []string        // those that it passes to package stream, which calls only a step's methods
+	handlers []string        // flows that it passes to an operator's handler or recorder, beside the step's own
+	streams  []string        // flows that it passes to package stream, which calls only a step's methods
 	names    map[string]bool // what it selects of anything
 	queues   []opened
 	settings []string // types of package config
@@ -464,7 +464,7 @@ func (p *parts) combine(f *ast.File, c composition) {
 	})
 }
 
-// made returns the packages of the flows among a call's arguments: those that X.New or app.X made.
+// made returns the packages of the flows among a call's arguments: the flows that X.New or app.X made.
 func (c composition) made(variables map[string]ast.Expr, args ...ast.Expr) (names []string) {
 	for _, arg := range args {
 		call, ok := cmp.Or(variables[types.ExprString(arg)], arg).(*ast.CallExpr)

@@ -49,7 +49,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		base map[string]string
 		set  []string // name, value, …
-		want string   // the beginning of the only sentence; "": accepted
+		want string   // the beginning of the only sentence; "" if accepted
 	}{
 		"a sandbox":                  {sandbox, nil, ""},
 		"a cluster with users":       {cluster, nil, ""},

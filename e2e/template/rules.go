@@ -130,7 +130,7 @@ func (t *template) checkFunctions(add func(string, ...any)) {
 			t.checkEvent(f, e, add)
 		}
 		if f.condition != "" {
-			continue // a sandbox's, which has no on-call operator
+			continue // of a sandbox, which has no on-call operator
 		}
 		for _, metric := range []string{"Errors", "Throttles"} {
 			if !t.watched(f, metric) {

@@ -18,7 +18,7 @@ func TestOwnRules(t *testing.T) {
 func TestEachRuleFindsItsFault(t *testing.T) {
 	for _, c := range []struct {
 		path  string // of what is changed
-		value any    // nil: left out
+		value any    // nil if left out
 		want  string
 	}{
 		{"OrdersQueue/Properties/SqsManagedSseEnabled", false, "OrdersQueue: messages, which have addresses"},

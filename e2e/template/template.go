@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// template is one with its resources: a file, or all that a stack has (translator.deploy).
+// template is a template with its resources: one file's, or all that a stack has (translator.deploy).
 type template struct{ tree map[string]any }
 
 // texts returns the texts of all templates of the project in the folder root, by path.
@@ -45,7 +45,7 @@ func str(v any, path ...string) string {
 	return s
 }
 
-// number returns an integer's value, -1 if there is none.
+// number returns an integer's value, or -1 if the node is no integer.
 func number(v any, path ...string) int {
 	if n, ok := at(v, path...).(int); ok {
 		return n
@@ -66,7 +66,7 @@ type resource struct {
 
 func (r *resource) prop(path ...string) any { return at(r.all["Properties"], path...) }
 
-// resources returns those of a type, or all if kind is "", by logical id.
+// resources returns the resources of a type, or all if kind is "", by logical id.
 func (t *template) resources(kind string) (out []*resource) {
 	all, _ := t.tree["Resources"].(map[string]any)
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -197,7 +197,7 @@ func leading(condition any) (string, error) {
 	return " " + table, nil
 }
 
-// several returns a list, or a single value as a list of one.
+// several returns a list, or a single value as a list of one value.
 func several(v any) []any {
 	if l, ok := v.([]any); ok {
 		return l

@@ -77,7 +77,7 @@ func scalar(n *yaml.Node) any {
 	return n.Value
 }
 
-// long converts a short form to its long one.
+// long converts a short form to its long form.
 func long(tag string, v any) any {
 	switch tag {
 	case "Ref":

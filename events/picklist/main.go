@@ -30,7 +30,7 @@ import (
 
 const (
 	maxBody  = 64 << 10        // bytes of an event
-	maxEarly = 100             // events of an order that wait for an earlier one
+	maxEarly = 100             // events of an order that wait for an earlier event
 	maxSkew  = 5 * time.Minute // between the sender's clock and ours: an older post may be a replay by somebody else
 )
 
@@ -49,8 +49,8 @@ type event struct {
 
 // order is what is known of one order.
 type order struct {
-	seen  int           // events applied, from the first one on
-	early map[int]event // those that wait for one before them
+	seen  int           // events applied, from the first on
+	early map[int]event // events that wait for an event before them
 	paid  *event        // its line in the list
 }
 
@@ -175,7 +175,7 @@ func (l *list) keep(e event, body []byte) error {
 	return nil
 }
 
-// apply applies an event and those that waited for it, in their order. It reports whether a line has changed.
+// apply applies an event and the events that waited for it, in their order. It reports whether a line has changed.
 func (l *list) apply(e event) (changed bool) {
 	o := l.orders[e.Data.Order]
 	if o == nil {

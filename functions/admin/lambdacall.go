@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// of a call: API Gateway waits for 29 s, and the end of the command has to be recorded, too
+	// limit of a call: API Gateway waits for 29 s, and the end of the command has to be recorded, too
 	callTimeout = 24 * time.Second
 	live        = "live" // the alias whose version is called
 	// a busy function is called again: its schedule or another command ends soon, and nothing was done

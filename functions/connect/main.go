@@ -29,8 +29,8 @@ type connector struct {
 	drivers *aws.Drivers
 }
 
-// Connect implements apigw.Connector: 403 for a page whose pass is not good, which gets another one or polls; 503 for a
-// fault.
+// Connect implements apigw.Connector: 403 for a page whose pass is not good, which gets another pass or polls; 503 for
+// a fault.
 func (c *connector) Connect(ctx context.Context, connection, offered string) (status int, protocol string) {
 	text, err := wspush.Offered(offered)
 	var pass seckill.Pass

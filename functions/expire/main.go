@@ -1,5 +1,5 @@
 // Command expire is the step on the closings queue, and each minute, as a Lambda function: it closes orders that are
-// due, and ends those that were shipped.
+// due, and ends orders that were shipped.
 package main
 
 import (

@@ -21,7 +21,7 @@ import (
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
-// Secret is the name of the one secret, which has all entries.
+// Secret is the name of the only secret, which has all entries.
 const Secret = "/seckill/all"
 
 // AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge, CloudWatch, Lambda
@@ -45,7 +45,8 @@ type AWS struct {
 	lambda  map[string]Callee
 }
 
-// Callee is a function that another one may call: it answers an event, or refuses the call with one of Lambda's errors.
+// Callee is a function that another function may call: it answers an event, or refuses the call with one of Lambda's
+// errors.
 type Callee func(event []byte) (answer []byte, refused string, failed error)
 
 // NewAWS starts a server with all tables, a secret with these entries, and queues (by the last part of their URL),

@@ -59,8 +59,8 @@ func (i *Instance) Ready() <-chan struct{} { return i.ready }
 // InitError returns a channel that receives what the bootstrap reports if its init fails.
 func (i *Instance) InitError() <-chan string { return i.initError }
 
-// Invoke passes on an event and waits for its answer. The error is a FunctionError, or ctx's. One event is under way
-// at a time, as on Lambda: a second call waits until the bootstrap asks again.
+// Invoke passes on an event and waits for its answer. The error is a FunctionError, or that of ctx. One event is under
+// way at a time, as on Lambda: a second call waits until the bootstrap asks again.
 func (i *Instance) Invoke(ctx context.Context, event []byte, deadline time.Time) ([]byte, error) {
 	c := call{event, deadline, make(chan answer, 1)}
 	select {

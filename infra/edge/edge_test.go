@@ -21,7 +21,7 @@ import (
 const maxFunction = 10 << 10
 
 // TestFunction runs function.js in Node, and in njs, which refuses what CloudFront's runtime refuses. `make edge` wants
-// both; without it, what is missing is skipped.
+// both; without it, tests skip what is missing.
 func TestFunction(t *testing.T) {
 	read := func(name string) string {
 		b, err := os.ReadFile(name)

@@ -17,7 +17,7 @@ import (
 
 const listed = "public, max-age=1, stale-while-revalidate=5, stale-if-error=60" // as function shop sends lists
 
-// origin is an API that answers what it is told to, and counts.
+// origin is an API that gives set answers, and counts requests.
 type origin struct {
 	*httptest.Server
 	status atomic.Int32
@@ -97,7 +97,7 @@ func TestStaleWhileTheAPIFails(t *testing.T) {
 		t.Helper()
 		version.Store(want)
 		expired()
-		// The first answer may be the old one; it has the new one fetched.
+		// The first answer may be the old one; it makes the CDN fetch the new answer.
 		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 			status, body := ask(t, "GET", base+"/seckill/ing")
 			if body == fmt.Sprint("version ", want) {
@@ -155,7 +155,7 @@ func TestRefusalsAreNotKept(t *testing.T) {
 		w.WriteHeader(int(o.status.Load()))
 		_, _ = fmt.Fprint(w, o.status.Load())
 	}
-	for _, h := range []string{"no-store", ""} { // as the API answers, and as one that forgot the header
+	for _, h := range []string{"no-store", ""} { // as the API answers, and as an API that forgot the header
 		header.Store(&h)
 		for i, b := range append(edge.Behaviours(), edge.Behaviour{Path: "/order/list"},
 			edge.Behaviour{Path: "/seckill/order/1"}) {

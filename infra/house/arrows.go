@@ -151,7 +151,7 @@ func floors(edges [][]bool) []int {
 	return one
 }
 
-// reach marks the files that a file uses, and those that these use.
+// reach marks the files that a file uses, directly or through other files.
 func reach(edges [][]bool, from int, seen []bool) {
 	for to, used := range edges[from] {
 		if used && !seen[to] {

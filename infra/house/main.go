@@ -107,7 +107,7 @@ func list(name string, args ...string) ([]string, error) {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }), nil
 }
 
-// count returns how often a pattern occurs in the part of a text that another one captures.
+// count returns how often a pattern occurs in the part of a text that another pattern captures.
 func count(text []byte, part, pattern string) int {
 	m := regexp.MustCompile(part).FindSubmatch(text)
 	if m == nil {

@@ -15,7 +15,7 @@ const (
 const (
 	blockReads   = 7.0 // blocks: two rows of the user, consistently, and ten of five ranges
 	answerWrites = 1.0 // passing, for each answer
-	// Guess: each of the two rows of blocks that a placement checks costs as much as one that it writes.
+	// Guess: each of the two rows of blocks that a placement checks costs as much as a row that it writes.
 	placeChecks = 4.0
 
 	// Guess: a fifth of the shoppers of a strict item answer wrong once.

@@ -121,7 +121,7 @@ func TestChecksThatThereAreNot(t *testing.T) {
 	}
 }
 
-// TestCallsOfAdmitAreTheLedgers: the plan's units are those of the ledger's calls, its times those of shop and page.
+// TestCallsOfAdmitAreTheLedgers compares the plan's units with the ledger's calls, and its times with shop and page.
 func TestCallsOfAdmitAreTheLedgers(t *testing.T) {
 	t.Parallel()
 	ranges := len(seckill.NetworkSubjects(netip.MustParseAddr("203.0.113.7")))

@@ -5,7 +5,7 @@ import "math"
 const (
 	tick  = 0.01 // s
 	tries = 109  // at 1.1 s each until giveUp
-	half  = 0.5  // amounts below this count as none
+	half  = 0.5  // amounts below this count as 0
 	never = -1.0
 )
 
@@ -115,7 +115,7 @@ type sim struct {
 	Limits
 	out Outcome
 	t   float64
-	// Each method has its own bucket, and all share the account's.
+	// Each method has its own bucket, and all methods share the account's bucket.
 	buying, lists, clock, files, status, orders, account bucket
 	// scripts in this second: of lists for one item, of looks at queued orders
 	levels, queued float64

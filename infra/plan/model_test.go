@@ -114,10 +114,10 @@ func TestMoreOfAnythingWaitsNoLonger(t *testing.T) {
 		which := rapid.IntRange(0, 3).Draw(t, "which")
 		taken := l.Consume + l.Provisioned
 		*[]*float64{&l.Concurrency, &l.Provisioned, &l.Writes, &l.Consume}[which] *= factor
-		l.Concurrency += l.Consume + l.Provisioned - taken // does not raise one limit at the cost of the others
+		l.Concurrency += l.Consume + l.Provisioned - taken // raises no limit at the cost of another
 		after := simulate(&s, l)
 		before.Seconds, after.Seconds = nil, nil
-		// fewer who give up means more who buy
+		// if fewer shoppers give up, more of them buy
 		later := after.LastPlaced > before.LastPlaced+pause && after.Sold <= before.Sold+half
 		if after.LongestWait > before.LongestWait+pause || after.GaveUp > before.GaveUp*1.001+1 || later {
 			t.Fatalf("limit %d × %f\n%+v\n%+v", which, factor, before, after)

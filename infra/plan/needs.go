@@ -1,6 +1,6 @@
 package plan
 
-// quotas lists those of the account that the plan exceeds.
+// quotas lists the account's quotas that the plan exceeds.
 func (p *Plan) quotas() {
 	l := &p.Planned.Limits
 	for _, q := range []Quota{
@@ -15,7 +15,7 @@ func (p *Plan) quotas() {
 	}
 }
 
-// edgePeak returns the calls in the CDN's busiest second, 0 without one.
+// edgePeak returns the calls in the CDN's busiest second, 0 without a CDN.
 func (p *Plan) edgePeak() float64 {
 	if !p.Sale.Edge {
 		return 0
@@ -23,7 +23,7 @@ func (p *Plan) edgePeak() float64 {
 	return up(p.Planned.Outcome.PeakEdge, 10_000)
 }
 
-// notes lists what the plan's settings cannot solve, each with a remedy where there is one.
+// notes lists the problems that the plan's settings cannot solve, with remedies where there are any.
 func (p *Plan) notes() {
 	add := func(format string, a ...any) { p.Notes = append(p.Notes, text(format, a...)) }
 	s, o := &p.Sale, &p.Planned.Outcome

@@ -12,7 +12,7 @@ const (
 
 	openingLists = 2 // calls of a page that opens
 	openingTimes = 1
-	openingFiles = 3 // the page, its style and its script, when the browser has none of them
+	openingFiles = 3 // the page, its style and its script, when the browser has no copy of them
 )
 
 // farShare is the looks of a page while no sale is near, as a share of those while one is: then one list of the two is

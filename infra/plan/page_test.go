@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPageIsTheStorefronts compares the model's page with the one that shoppers have.
+// TestPageIsTheStorefronts compares the model's page with the storefront's page.
 func TestPageIsTheStorefronts(t *testing.T) {
 	t.Parallel()
 	core, err := os.ReadFile("../../web/src/core.js")

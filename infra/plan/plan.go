@@ -39,7 +39,7 @@ type Override struct {
 // Quota is a quota of the account in a region.
 type Quota struct {
 	Name string `json:"name"`
-	Code string `json:"code"` // of Service Quotas; "": none
+	Code string `json:"code"` // of Service Quotas; "" if there is none
 	Have int    `json:"default"`
 	Want int    `json:"want"`
 }

@@ -1,6 +1,6 @@
 package plan
 
-// Region and date of the prices. Verify them before a decision depends on one.
+// Region and date of the prices. Verify prices before a decision depends on them.
 const (
 	PricesRegion = "us-east-1"
 	PricesAsOf   = "as known in 2025"

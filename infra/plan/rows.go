@@ -74,7 +74,7 @@ type Redis struct {
 	PeakECPU  float64 `json:"peak_ecpu"`       // on ElastiCache Serverless, when all peaks coincide
 	ItemECPU  float64 `json:"item_ecpu"`       // of these, the item's slot
 	ECPU      float64 `json:"ecpu"`            // total
-	// Ready is the seconds until a cache that starts with 30,000 ECPU/s has doubled often enough; 0: at once.
+	// Ready is the seconds until a cache that starts with 30,000 ECPU/s has doubled often enough; 0 means at once.
 	Ready float64 `json:"ready_s"`
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // units counts a ledger's write units by table and index, as DynamoDB's developer guide defines them ("Read and write
-// operations"): a transaction's row costs two per KB begun of the larger of its old and new size; an index costs one
-// per KB begun of every entry that is put, changed or deleted.
+// operations"): a transaction's row costs two units per KB (rounded up) of the larger of its old and its new
+// size; an index costs one unit per KB (rounded up) of every entry that is put, changed or deleted.
 type units map[string]float64
 
 // row counts a row that a transaction replaced (see memory.RowsOptions.Watch).
@@ -55,7 +55,7 @@ func (u units) index(t ledger.Table, x ledger.Index, before, after ledger.Row) {
 	case oldKeys == newKeys && oldContent != newContent:
 		u[name] += max(oldKB, newKB)
 	case oldKeys != newKeys:
-		u[name] += oldKB + newKB // the old entry is deleted, the new one put
+		u[name] += oldKB + newKB // the old entry is deleted, the new entry put
 	}
 }
 
@@ -87,7 +87,7 @@ func kilobytes(row ledger.Row, only []string) float64 {
 	return float64((size + 1023) / 1024)
 }
 
-// TestWritesAreTheLedgers: the plan's write units of an order are those of the ledger.
+// TestWritesAreTheLedgers compares the plan's write units of an order with the ledger's writes.
 func TestWritesAreTheLedgers(t *testing.T) {
 	now := time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC)
 	for _, count := range []int{1, 2, 50} {

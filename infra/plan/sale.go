@@ -18,7 +18,7 @@ type Sale struct {
 	// Edge says that the CDN of infra/edge.yaml answers pages, files, lists, status and time. Purchases and looks at
 	// orders pass it.
 	Edge bool `json:"edge"`
-	// Checks are those of the item: "" or one of the constants Checks….
+	// Checks are the item's checks: "" or one of the constants Checks….
 	Checks string `json:"checks,omitempty"`
 	// Webhook says that each change of an order is posted to the shop's webhook.
 	Webhook bool `json:"webhook"`
@@ -29,7 +29,7 @@ type Sale struct {
 	Before time.Duration `json:"before"` // time in which the first open their pages, evenly
 	Looks  float64       `json:"looks"`  // calls per second of an open page while a sale is near
 	Paying time.Duration `json:"paying"` // mean time of a buyer until the payment; the page polls the order meanwhile
-	// Time within which all shoppers sign in, evenly, before the opening; 0: as long as it takes.
+	// Signin is the time before the opening in which all shoppers sign in, evenly; 0 means as long as it takes.
 	Signin time.Duration `json:"signin"`
 	Wait   time.Duration `json:"wait"` // bound on the wait for an answer, and on an order's wait for its row
 }

@@ -46,7 +46,7 @@ const (
 	maybe = "(0|" + some + ")"
 )
 
-// numbers has the numbers in Plan's order: their patterns, those of small and large, and a plan's.
+// numbers has the numbers in Plan's order: their patterns, the numbers of small and large, and a plan's numbers.
 var numbers = []struct {
 	name, pattern string
 	small, large  float64
@@ -101,12 +101,12 @@ func (p *Plan) sized() {
 	}
 }
 
-// warmer reports whether a table has to take more than a new one.
+// warmer reports whether a table has to take more than a new table takes.
 func (p *Plan) warmer() bool {
 	return slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Warm > NewTableWrites })
 }
 
-// number returns a number of the plan, or 0 when it is small's.
+// number returns a number of the plan, or 0 when the size small has the same number.
 func (p *Plan) number(name string) float64 {
 	for _, o := range p.Overrides {
 		if o.Name == name {

@@ -200,7 +200,7 @@ func licenceOf(ctx context.Context, path, version string) (string, error) {
 	return licenceIn(m.Dir)
 }
 
-// licenceIn returns the licence in a folder; an error if there is none, or an unknown one.
+// licenceIn returns the licence in a folder, or an error if the folder has no licence, or an unknown one.
 func licenceIn(dir string) (string, error) {
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "License*", "license*"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))

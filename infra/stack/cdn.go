@@ -120,7 +120,7 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	}
 	c.key = cmp.Or(c.key, "a")
 	if c.share == 0 && found != nil {
-		c.share, _ = strconv.Atoi(tag(found, "share")) // none of a release before
+		c.share, _ = strconv.Atoi(tag(found, "share")) // a release before this has no share
 	}
 	c.share = cmp.Or(c.share, edge.DefaultShare)
 	numbers := plan.Numbers(func(name string) string { return stackstate.Parameter(behind, name) })
@@ -148,7 +148,7 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	return c.put(ctx, found, body, params)
 }
 
-// put creates the stack, or updates the one that was found, and waits for it.
+// put creates the stack, or updates the stack that was found, and waits for it.
 func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params map[string]string) error {
 	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key},
 		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))}}
@@ -225,7 +225,7 @@ func (c *cdn) keyValue(ctx context.Context) (string, error) {
 	return value, nil
 }
 
-// parameters returns those that are set, and has the others of the stack keep their values.
+// parameters returns the parameters that are set; the stack's other parameters keep their values.
 func parametersOf(set map[string]string, has *types.Stack) (out []types.Parameter) {
 	for name, value := range set {
 		out = append(out, types.Parameter{ParameterKey: &name, ParameterValue: &value})

@@ -153,7 +153,7 @@ func (g *guard) fits(ctx context.Context, cfg aws.Config, found *types.Stack) er
 	return g.secrets(ctx, cfg, found)
 }
 
-// parameters are template.yaml's.
+// parameters are the parameters of template.yaml.
 var parameters = regexp.MustCompile(`(?m)^  ([A-Z]\w+): \{Type: (?:String|Number), `)
 
 // known refuses a parameter that the template does not have: SAM would drop it without a word.
@@ -178,7 +178,7 @@ func (g *guard) known() error {
 // shield is the parameter that has tables and accounts protected against deletion.
 const shield = "Protect"
 
-// find returns the stack, nil if there is none.
+// find returns the stack, or nil if there is no such stack.
 func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.Stack, error) {
 	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()

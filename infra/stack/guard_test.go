@@ -117,7 +117,7 @@ func TestGuard(t *testing.T) {
 		env                  env
 		given                []string
 		spoil                func(a *account)
-		want                 string // of the error; empty: allowed
+		want                 string // part of the error; empty if the deployment is allowed
 		calls                []string
 	}{
 		"deploy, typed":         {action: "deploy", typed: "shop\n"},

@@ -35,7 +35,8 @@
 //	cdn url         prints the address; nothing if there is no CDN
 //	cdn destroy     deletes it; its bucket of logs stays
 //
-// destroy deletes a stack. Its tables stay, and it prints their names; -tables also deletes those of a sandbox.
+// destroy deletes a stack. The stack's tables stay, and destroy prints their names; -tables also deletes the tables of
+// a sandbox.
 package main
 
 import (

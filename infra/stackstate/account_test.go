@@ -100,7 +100,7 @@ type made struct {
 
 type event struct{ logical, kind, physical, status, reason string }
 
-// stack is one of the account's, or one in another.
+// stack is one of the account's stacks, or a stack nested in another.
 type stack struct {
 	name, id, status string
 	params           map[string]string
@@ -170,7 +170,7 @@ func (a *account) add(name string, params map[string]string) *stack {
 	return s
 }
 
-// order returns the root's nested stacks, each after those that it needs.
+// order returns the root's nested stacks, each after the stacks that it needs.
 func (a *account) order() (out []string) {
 	root := a.templates[""].Resources
 	var visit func(string)

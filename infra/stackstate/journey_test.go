@@ -115,7 +115,7 @@ func (o *operator) types(typed string, args ...string) (said string, ok bool) {
 
 func (o *operator) deploys(typed string) (string, bool) { return o.types(typed, "deploy", o.env, "v1") }
 
-// must fails the test unless a command ended as wanted and said so.
+// must fails the test unless a command ended as wanted and its output says so.
 func (o *operator) must(said string, ok, want bool, parts ...string) {
 	o.t.Helper()
 	for _, p := range parts {

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Find returns the stack with a name, nil if there is none. Its errors are CloudFormation's.
+// Find returns the stack with a name, or nil if there is no such stack. Its errors are CloudFormation's.
 func Find(ctx context.Context, cfn *cloudformation.Client, name string) (*types.Stack, error) {
 	out, err := cfn.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
 	var refused smithy.APIError
@@ -166,7 +166,7 @@ func Failure(ctx context.Context, cfn *cloudformation.Client, id string, since t
 	return failure(ctx, cfn, id, since, "_FAILED")
 }
 
-// failure is Failure of events whose status ends so.
+// failure is Failure for events whose status has this end.
 func failure(ctx context.Context, cfn *cloudformation.Client, id string, since time.Time, end string) (string, error) {
 	var first *types.StackEvent
 	pages := cloudformation.NewDescribeStackEventsPaginator(cfn,

@@ -104,7 +104,7 @@ func (s *sale) checkPhantoms(t *journalView) {
 	}
 }
 
-// inRange reports whether a user id is one of the crowd's.
+// inRange reports whether a user id belongs to the crowd.
 func (t *journalView) inRange(name string) bool {
 	n, err := strconv.ParseInt(name, 10, 64)
 	return err == nil && t.Start.FirstUser > 0 && n >= t.Start.FirstUser && n <= t.Start.LastUser

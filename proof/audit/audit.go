@@ -19,9 +19,9 @@ import (
 // Options say what to audit.
 type Options struct {
 	Item    string
-	Journal io.Reader // nil: none
-	// Again is the delay before a second reading confirms findings; 0: none. Without one, rows that change during the
-	// reading may look inconsistent.
+	Journal io.Reader // nil if there is none
+	// Again is the delay before a second reading confirms findings; 0 means no second reading. Without it, rows that
+	// change during the first may look inconsistent.
 	Again time.Duration
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
-// decoder reads a row's attributes by docs/DATA.md and remembers the first malformed one.
+// decoder reads a row's attributes by docs/DATA.md and remembers the first malformed attribute.
 type decoder struct {
 	sale   *sale
 	row    ledger.Row
@@ -65,7 +65,7 @@ func (d *decoder) units(attr string) []int32 {
 	return out
 }
 
-// stops reads periods such as "1794362400000-1794362460000", or "1794362400000-" for one that has not ended.
+// stops reads periods such as "1794362400000-1794362460000", or "1794362400000-" for a period that has not ended.
 func (d *decoder) stops() (out []stop, ok bool) {
 	list, ok := d.row["stops"].([]string)
 	if !ok {

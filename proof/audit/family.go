@@ -15,7 +15,7 @@ const spanPrefix = "family#"
 type span struct {
 	held   int    // units, by orders
 	holds  uint64 // sum of the hashes of the entries that these orders should have
-	quota  int64  // by the quota row; -1: no row
+	quota  int64  // by the quota row; -1 means no row
 	listed uint64 // sum of the hashes of the entries that it has
 }
 
@@ -26,7 +26,7 @@ func (s *sale) spanOf(user string) *span {
 	return s.spans[user]
 }
 
-// addSpan adds what an order, of this item or another one of the family, holds.
+// addSpan adds the units of an order of this item, or of another item of the family.
 func (s *sale) addSpan(d *decoder, id string) {
 	if family, _ := d.row["span"].(string); family == "" || family != s.item.span {
 		return

@@ -22,9 +22,9 @@ type journalView struct {
 	acked   map[string]*acked // by order id
 	keyed   int               // keys whose answers named an order
 	twice   []Finding         // keys whose answers named two orders
-	first   int64             // time of the first acknowledgement; 0: none
+	first   int64             // time of the first acknowledgement; 0 if there is none
 	firstN  uint64            // its line
-	soldOut int64             // when the last request that was answered sold_out was sent; 0: none
+	soldOut int64             // when the last request that was answered sold_out was sent; 0 if there is none
 	heard   int               // answers of sold_out
 	buys    int               // requests to buy
 	nothing int               // shoppers who gave up without a decision
@@ -37,10 +37,10 @@ const secondPress = 1000
 // asker is a user who sent a purchase.
 type asker struct {
 	asks   []ask
-	keys   map[string]string // order named by the answers, by Idempotency-Key; "": none yet
+	keys   map[string]string // order named by the answers, by Idempotency-Key; "" if there is none yet
 	vague  bool              // the last purchase, second presses aside, got no answer, 429 or 5xx
-	meant  int64             // time of the last other answer; 0: none
-	ticket bool              // sent one with a purchase
+	meant  int64             // time of the last other answer; 0 if there is none
+	ticket bool              // sent a ticket with a purchase
 	orders bool              // an answer named an order
 }
 
@@ -49,13 +49,13 @@ type ask struct {
 	key     string
 	count   int
 	address uint64
-	ticket  uint64 // 0: none
+	ticket  uint64 // 0 if there is none
 	request uint64 // its line in the journal
 }
 
 type acked struct {
 	user   string
-	ticket uint64 // 0: none
+	ticket uint64 // 0 if there is none
 	line   uint64
 	at     int64
 }

@@ -7,11 +7,11 @@ import (
 // stock is the item's state in Redis.
 type stock struct {
 	head     map[string]string // the hash `item`
-	held     []string          // by unit number: the order that holds it; "": none
+	held     []string          // by unit number: the order that holds it; "" if there is none
 	free     map[int32]bool
 	beyond   []int32          // unit numbers above the stock
 	odd      []string         // members that are not numbers
-	entries  []entry          // of users, for orders that are not theirs
+	entries  []entry          // entries of users for orders that are not theirs
 	awaiting map[string]int64 // when an order's message is sent again, by order id
 	res      map[string]reservation
 	keys     [6]string

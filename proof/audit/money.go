@@ -190,7 +190,8 @@ func (s *sale) checkMoney() {
 	s.needs(i7, "the provider's bill, to confirm these payments (seckill reconcile): %s", why)
 }
 
-// checkKept checks that a paid order keeps the money of one trade and holds its units, and that other orders keep none.
+// checkKept checks that a paid order keeps the money of one trade and holds its units, and that other orders keep no
+// money.
 func (s *sale) checkKept(o *order) {
 	row := "orders " + o.id
 	switch {

@@ -77,7 +77,7 @@ func (s *sale) addOrder(d *decoder) {
 }
 
 // asSold checks what an order copied from its item. A rejected order has no title, and price, amount and buckets 0.
-// Only the item's present version is known: another one may have had other prices, title and picture.
+// Only the item's present version is known: an earlier version may have had other prices, title and picture.
 func (s *sale) asSold(d *decoder, o *order) {
 	title, ok := d.row["title"].(string)
 	buckets := int(d.number("buckets"))
@@ -98,7 +98,7 @@ func (s *sale) asSold(d *decoder, o *order) {
 		s.broken(i3, "orders "+o.id, "has %d buckets, but the item has %d", buckets, s.item.buckets)
 	}
 	if d.row["item_version"] == nil && d.row["list_price"] == nil {
-		return // of an older release
+		return // an order of an older release
 	}
 	version, price, list := d.number("item_version"), d.number("price"), d.number("list_price")
 	if version != s.item.version || d.bad != "" {
@@ -225,7 +225,8 @@ func (s *sale) checkReleases() {
 	}
 }
 
-// checkStop reports which stops I10 cannot check. addOrder has checked orders against those that the items row keeps.
+// checkStop reports which stops I10 cannot check. addOrder has checked orders against the stops that the items row
+// keeps.
 func (s *sale) checkStop() {
 	it := &s.item
 	last := len(it.stops) - 1

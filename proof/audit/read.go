@@ -79,7 +79,7 @@ func (s *sale) addItem(d *decoder) {
 		price:   d.number("sk_price"), start: d.number("start"), end: d.number("end"),
 		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")),
 		version: d.number("version"), checks: d.optional("checks"), stopped: d.number("stopped") != 0}
-	if d.row["price"] != nil { // older dumps of a seckill run have none
+	if d.row["price"] != nil { // older dumps of a seckill run lack the price
 		s.item.listPrice = d.number("price")
 	}
 	if d.row["limit_spans"] != nil {

@@ -35,7 +35,7 @@ type Money struct {
 	Refunded Amount `json:"refunded"`
 	Payments int    `json:"payments"`
 
-	Provider *Provider `json:"provider"` // nil: trades were not read
+	Provider *Provider `json:"provider"` // nil if trades were not read
 }
 
 // Provider is the same money by the payment provider's trades.

@@ -30,8 +30,8 @@ type sale struct {
 	spans   map[string]*span // by user
 
 	blocks   map[string][]block // by user
-	owner    []*order           // by unit number: the order that the unit row names; nil: none
-	lister   []*order           // by unit number: the order that lists the unit; nil: none
+	owner    []*order           // by unit number: the order that the unit row names; nil if there is none
+	lister   []*order           // by unit number: the order that lists the unit; nil if there is none
 	money    money
 	trades   []*trade
 	tradesOf map[string][]*trade // by order
@@ -43,12 +43,12 @@ type sale struct {
 // item is the row of the items table.
 type item struct {
 	title, cover, options string
-	span                  string // the family that the limit spans; "": the limit counts the item alone
+	span                  string // the family that the limit spans; "" if the limit counts the item alone
 	price, listPrice      int64
 	start, end            int64
 	stock, limit, buckets int
 	version               int64
-	checks                string // "": none
+	checks                string // "" if there is none
 	stopped               bool
 	stops                 []stop
 	noted                 bool // the row has the attribute stops, which older releases did not write
@@ -57,7 +57,7 @@ type item struct {
 // stop is a period in which the item was stopped, by the clocks of the operators' machines.
 type stop struct {
 	from int64 // just before the stop was written
-	to   int64 // just before the resumption was written; 0: still stopped
+	to   int64 // just before the resumption was written; 0 if it is still stopped
 }
 
 // order is a row of the orders table, and what other rows and keys say about it.
@@ -70,14 +70,14 @@ type order struct {
 	payBy    int64
 	changed  int64 // its last change of state
 	placed   int64 // when it was placed
-	released int64 // when it returned its units; 0: never
+	released int64 // when it returned its units; 0 if never
 	address  uint64
-	erased   bool // no address: erased, or rejected without one
+	erased   bool // no address: erased, or rejected without an address
 	user     *user
 	count    int32
 	rows     int32 // unit rows that name it
 	quota    int32 // units by its user's quota row
-	entry    int32 // units by its user's entry in Redis; -1: no entry
+	entry    int32 // units by its user's entry in Redis; -1 means no entry
 	kept     int16 // payment rows in state captured
 	back     int16 // in state refund_due
 	refunded int16 // in state refunded
@@ -92,7 +92,7 @@ type order struct {
 type user struct {
 	id    string
 	units int32 // by unit rows
-	quota int64 // by the quota row; -1: no row
+	quota int64 // by the quota row; -1 means no row
 }
 
 // money sums up payments, in fen.
@@ -142,7 +142,7 @@ func (s *sale) use(g int, parts ...string) bool {
 	return all
 }
 
-// userOf returns a user and adds a new one.
+// userOf returns a user, whom it adds if new.
 func (s *sale) userOf(id string) *user {
 	u := s.byUser[id]
 	if u == nil {

@@ -41,7 +41,7 @@ type testSale struct {
 	queues  map[string]record.Depth
 	missing map[string]string
 	cut     map[string]bool // parts without End
-	entries []record.Entry  // of the journal; nil: none
+	entries []record.Entry  // of the journal; nil if there is none
 	bytes   []byte          // the journal, if not made of entries
 }
 

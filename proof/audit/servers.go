@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	segments  = 4    // of a table, read concurrently
+	segments  = 4    // segments of a table, read concurrently
 	scanCount = 1000 // fields per call to Redis
 )
 
@@ -61,7 +61,7 @@ func (s *Sale) Read(ctx context.Context, each func(*record.Line) error) error {
 	return ReadQueues(ctx, s.Queues, each)
 }
 
-// ReadItem calls each with the item's row. The error is ErrNoItem when there is none.
+// ReadItem calls each with the item's row. The error is ErrNoItem when there is no such row.
 func ReadItem(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*record.Line) error) error {
 	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + record.PartItems),
 		ConsistentRead: aws.Bool(true),

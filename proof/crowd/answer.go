@@ -26,17 +26,17 @@ type ask struct {
 	kind   string // Content-Type of the body
 	body   []byte
 	ticket string
-	// from whose address it is sent: a shopper's machine, see Bots; 0: this one's
+	// from whose address it is sent: a shopper's machine, see Bots; 0 means this machine's
 	machine int
 	entry   record.Entry // what the journal records besides the act
 }
 
-// answer is the result of a request: a response, or why there is none.
+// answer is the result of a request: a response, or why there is no response.
 type answer struct {
-	status int   // 0: no answer
+	status int   // 0 means no answer
 	err    error // why there is no answer; errLeft: the request was never sent
 	at     time.Time
-	retry  time.Duration // the server's retry delay; 0: it sent none
+	retry  time.Duration // the server's retry delay; 0 if it sent none
 	said
 	body  []byte // kept for the acts time, get, pay, file, status, challenge and ticket only
 	kept  bool   // a CDN answered it
@@ -105,7 +105,7 @@ func (a *answer) word() string {
 	return "http_" + strconv.Itoa(a.status)
 }
 
-// outcome is how a shopper's purchase ended. Each shopper who pressed the button has exactly one.
+// outcome is how a shopper's purchase ended. Each shopper who pressed the button has exactly one outcome.
 type outcome string
 
 const (

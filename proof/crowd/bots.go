@@ -18,8 +18,8 @@ type Bots struct {
 	Answers  map[string]string // by question: people type them, answer farms have bought them
 	Work     seckill.Work      // that the delays stand for
 	KeyCPU   time.Duration     // processor time of one key of that work, on a core of a script's machine
-	Machines []netip.Addr      // whose source addresses the scripts on few machines use; none: all use one
-	Faster   int               // for tests: divides every time that the crowd takes; 0: 1
+	Machines []netip.Addr      // whose source addresses scripts on few machines use; if none, one address
+	Faster   int               // for tests: divides every time that the crowd takes; 0 means 1
 }
 
 // takes returns how long the crowd takes for what takes people and scripts d.

@@ -146,8 +146,8 @@ func (s *shopper) pass(ctx context.Context) (code string, took time.Duration, er
 	return "", asked + solving + answered, nil
 }
 
-// insistOn repeats a request while the answer is to come back later. took is the time of the last one. Few requests are
-// under way at the same time: shoppers have half an hour for them.
+// insistOn repeats a request while the answer is to come back later. took is the time of the last request. Few requests
+// are under way at the same time: shoppers have half an hour for them.
 func (s *shopper) insistOn(ctx context.Context, act string, body map[string]string) (a answer, took time.Duration,
 	err error) {
 	text, err := json.Marshal(body)
@@ -172,7 +172,7 @@ func (s *shopper) insistOn(ctx context.Context, act string, body map[string]stri
 	}
 }
 
-// solves draws how long a shopper takes for a proof of work and, if there is one, for typing the answer to a question.
+// solves draws how long a shopper takes for a proof of work and, if the item asks a question, for typing the answer.
 func (b *Bots) solves(v *visit, question bool) time.Duration {
 	if v.kind != person {
 		tries := (0.5 + v.random.Float64()/2) * float64(b.Work.Tries)

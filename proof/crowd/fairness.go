@@ -12,7 +12,7 @@ import (
 
 // Fairness is who got the units of a crowd with scripts.
 type Fairness struct {
-	Checks  seckill.Checks `json:"checks"` // "": off
+	Checks  seckill.Checks `json:"checks"` // "" means off
 	Share   float64        `json:"bots"`
 	People  Kind           `json:"people"`
 	Scripts Kind           `json:"scripts"` // all of them

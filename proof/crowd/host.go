@@ -20,8 +20,8 @@ const idleFor = 30 * time.Second
 // itself.
 type host struct {
 	addr   string
-	secure *tls.Config // nil: no TLS
-	from   net.Addr    // source address; nil: any
+	secure *tls.Config // nil means no TLS
+	from   net.Addr    // source address; nil means any
 
 	mu   sync.Mutex
 	idle []*link // in order of last use
@@ -89,7 +89,7 @@ func (l *link) exchange(req *fasthttp.Request, resp *fasthttp.Response, deadline
 	return resp.ReadLimitBody(l.in, maxAnswer)
 }
 
-// take returns an idle connection, or a new one.
+// take returns an idle connection, or a new connection.
 func (h *host) take(deadline time.Time) (*link, error) {
 	h.mu.Lock()
 	for n := len(h.idle) - 1; n >= 0; n-- {

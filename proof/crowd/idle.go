@@ -66,7 +66,7 @@ func (r *run) waitDecided(ctx context.Context, d *operatorClient, until time.Tim
 }
 
 // await polls the state until enough accepts it, or until a moment, and notes now and then what it waits for. It
-// returns the last state, or nil when there is none.
+// returns the last state, or nil when there is no state.
 func (r *run) await(ctx context.Context, d *operatorClient, until time.Time,
 	enough func(*localState) bool) *localState {
 	say := time.Now().Add(sayEvery)

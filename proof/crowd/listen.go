@@ -48,7 +48,7 @@ func (l *listener) hear(in io.Reader, t *tally, answered time.Time) {
 	defer close(l.gone)
 	frames := wsutil.Reader{Source: in, State: ws.StateClientSide, MaxFrameSize: maxMessage, CheckUTF8: true,
 		OnIntermediate: wsutil.ControlFrameHandler(l.conn, ws.StateClientSide)}
-	newest := 0 // sequence; a connection that opens while a change is told hears it twice
+	newest := 0 // sequence; a connection that opens while a change is sent gets it twice
 	for {
 		text, err := next(&frames)
 		if err != nil {

@@ -88,7 +88,7 @@ func (d *operatorClient) call(ctx context.Context, method, path string, body, in
 type scene struct {
 	item    item
 	now     time.Time     // by the server's clock
-	offset  time.Duration // of the server's clock from the local clock
+	offset  time.Duration // offset of the server's clock from the local clock
 	version string
 	cashier string
 	state   *localState // nil: not a `seckill run`

@@ -38,11 +38,11 @@ const (
 
 // Options describe a crowd. Set every field that has no documented zero value; `seckill load` has defaults.
 type Options struct {
-	URL      string // of the sale, optionally with a path
-	Item     string // "": the only item on sale
+	URL      string // address of the sale, optionally with a path
+	Item     string // "" means the only item on sale
 	Shoppers int
 	Ramp     time.Duration // between the first and the last shopper's press
-	// before the ramp; shoppers open the page in it and ask the server's time; 0: they do not ask
+	// before the ramp; shoppers open the page in it and ask the server's time; if 0, they do not ask
 	Lead time.Duration
 	// Pages says that shoppers load the page's files and look at lists as the storefront's page does. Needs a Lead.
 	Pages  bool
@@ -51,17 +51,17 @@ type Options struct {
 	record.Shares
 	Think       time.Duration // mean time before a shopper pays or cancels
 	Connections int           // at most
-	Timeout     time.Duration // of a request
+	Timeout     time.Duration // limit of a request
 	Patience    time.Duration // how long a shopper retries a purchase, and waits for an order to be placed
 	For         time.Duration // after the opening; shoppers who remain are sent home
-	Flood       time.Duration // closed-loop load after the sell-out; 0: none
+	Flood       time.Duration // closed-loop load after the sell-out; 0 if there is none
 	Seed        int64
 	Secret      string
-	Bots        *Bots // nil: everybody acts as Ramp says, and passes no checks
+	Bots        *Bots // if nil, everybody acts as Ramp says and passes no checks
 
 	Version string         // of this tool, for report and journal
-	Journal io.Writer      // nil: none
-	TLS     *tls.Config    // nil: the system's roots
+	Journal io.Writer      // nil if there is none
+	TLS     *tls.Config    // nil means the system's roots
 	Watch   func(Progress) // called several times a second; may be nil
 	Note    func(string)   // called with a line about each phase; may be nil
 }

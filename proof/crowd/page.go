@@ -20,7 +20,7 @@ const (
 
 var assets = regexp.MustCompile(`(?:src|href)="(assets/[^"]+)"`)
 
-// pageFiles returns the page's path and those of the files that it names.
+// pageFiles returns the paths of the page and of the files that it names.
 func pageFiles(ctx context.Context, c *client, base string) ([]string, error) {
 	a := c.do(ctx, &ask{act: actFile, moment: time.Now(), method: http.MethodGet, url: base + "/"})
 	if a.status != http.StatusOK {
@@ -48,7 +48,7 @@ func (s *shopper) openPage(ctx context.Context) {
 	s.get(ctx, actList, "/seckill/will", moment)
 }
 
-// watch looks at the lists until the shopper presses the button: at the one with the sale often.
+// watch looks at the lists until the shopper presses the button, most often at the list with the sale.
 func (s *shopper) watch(ctx context.Context, until time.Time) {
 	spread := func() time.Duration { return time.Duration(s.random.Int64N(int64(lookSpread))) }
 	moment := time.Now()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestPageIsTheStorefronts compares the waits of --pages with those of the page that shoppers have.
+// TestPageIsTheStorefronts compares the waits of --pages with the waits of the storefront's page.
 func TestPageIsTheStorefronts(t *testing.T) {
 	t.Parallel()
 	var page []byte

@@ -36,7 +36,7 @@ type Report struct {
 	Client  Usage   `json:"client"`
 	Machine Machine `json:"machine"`
 	Flood   *Flood  `json:"flood,omitempty"`
-	Pay     string  `json:"cashier,omitempty"` // its address; "": none
+	Pay     string  `json:"cashier,omitempty"` // its address; "" if there is none
 
 	Fairness *Fairness `json:"fairness,omitempty"` // of a crowd with scripts
 
@@ -86,7 +86,7 @@ type Units struct {
 	Sold  int  `json:"sold"` // of paid orders
 	Held  int  `json:"held"` // of open orders
 	Free  int  `json:"free"`
-	// BackOnSale counts units of closed orders, also of those that were paid late. They may have been sold again.
+	// BackOnSale counts units of closed orders, also of orders that were paid late. The units may have been sold again.
 	BackOnSale int `json:"back_on_sale"`
 }
 

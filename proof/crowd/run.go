@@ -19,7 +19,7 @@ const (
 type run struct {
 	opt     *Options
 	base    string
-	cashier string // "": the sale names no cashier
+	cashier string // "" if the sale names no cashier
 	item    item
 	client  *client
 	tally   *tally

@@ -21,7 +21,7 @@ const (
 type visit struct {
 	opens  time.Duration // when the page opens; negative
 	press  time.Duration // when the shopper presses the button
-	second time.Duration // from the first press to the second; 0: presses once
+	second time.Duration // from the first press to the second; 0 if the shopper presses once
 	keyed  bool
 	fate   fate
 	random *rand.Rand // for later choices, which depend on answers
@@ -29,7 +29,7 @@ type visit struct {
 	// of a crowd with scripts
 	kind    kind
 	absent  bool // never presses
-	machine int  // from which it sends, from 1; 0: this one
+	machine int  // the machine that it sends from, from 1; 0 means this machine
 }
 
 // Bounds of visit.second.

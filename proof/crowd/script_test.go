@@ -62,7 +62,7 @@ var (
 // answer repeats.
 type script struct {
 	buy, order, get, cancel, open, pay []http.HandlerFunc
-	start                              time.Time // of the sale; zero: an hour ago
+	start                              time.Time // of the sale; zero means an hour ago
 
 	mu    sync.Mutex
 	calls []call

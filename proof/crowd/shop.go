@@ -14,7 +14,7 @@ import (
 
 // result is the end of a purchase.
 type result struct {
-	outcome outcome // "": accepted, with an order to follow
+	outcome outcome // "" if accepted, with an order to follow
 	cause   string
 	order   string
 	at      time.Time

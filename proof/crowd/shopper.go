@@ -31,14 +31,14 @@ type shopper struct {
 	n        int
 	user     string
 	token    string // Authorization header
-	key      string // Idempotency-Key; "": none
-	ticket   string // "": none
+	key      string // Idempotency-Key; "" if there is none
+	ticket   string // "" if there is none
 	refusal  string // why it has none, though it asked
 	body     []byte
 	address  string        // hash of the address in body
 	offset   time.Duration // of the server's clock from the local clock
 	pressed  time.Time     // scheduled time of the first press
-	ear      *listener     // nil: polls
+	ear      *listener     // nil if the shopper polls
 	polls    int           // requests about orders
 	bothered bool          // was told to try later, or got no answer, before the deciding answer
 }
@@ -145,7 +145,8 @@ func (s *shopper) follow(ctx context.Context, order string, known seckill.State,
 	}
 }
 
-// look asks for the shopper's newest order of the item and, when that is not the given one, for that one by its id.
+// look asks for the shopper's newest order of the item and, if that is not the given order, for the given order by its
+// id.
 func (s *shopper) look(ctx context.Context, order string, moment time.Time) answer {
 	known := s.about("")
 	known.Item = s.item.ID

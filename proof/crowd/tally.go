@@ -28,7 +28,7 @@ type tally struct {
 
 	acts map[string]*actTally
 
-	// Answers to purchases. A first press is a shopper's earliest one.
+	// Answers to purchases. A first press is a shopper's earliest press.
 	firstSoldOut        time.Time
 	answeredAtSoldOut   int // requests answered by then, also below
 	lastPress           time.Time
@@ -47,7 +47,7 @@ type tally struct {
 	checking spread // how long people took to pass the checks
 }
 
-// Waits counts waiting shoppers by what they wait for, except those who only look at an unpaid order.
+// Waits counts waiting shoppers by what they wait for, except shoppers who only look at an unpaid order.
 type Waits struct {
 	Answer int // to their purchase
 	Place  int // for their order to be placed
@@ -68,7 +68,7 @@ type Push struct {
 	after spread
 }
 
-// actTally counts the requests of one act. took has those that were answered.
+// actTally counts the requests of one act. took has the times of those that were answered.
 type actTally struct {
 	Act
 	took spread
@@ -252,7 +252,7 @@ type Kind struct {
 	// ToPeople is the units of an account here for one unit of a person's account: fair is 1. It is nil if people got
 	// no unit.
 	ToPeople *float64 `json:"to_people"`
-	// What one more unit costs whoever runs such scripts; nil if they got none.
+	// What one more unit costs the owner of such scripts; nil if the scripts got no unit.
 	UnitAccounts *float64 `json:"accounts_a_unit"`
 	UnitCPU      *float64 `json:"cpu_seconds_a_unit"` // of proofs of work
 }

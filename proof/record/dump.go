@@ -30,7 +30,7 @@ type Line struct {
 	Field   string     `json:"field,omitempty"`
 	Value   string     `json:"value,omitempty"` // the field's value, or the member's score
 	Queue   string     `json:"queue,omitempty"` // a queue: "orders", "closings"
-	Depth              // of the queue
+	Depth              // the queue's depth
 	Missing string     `json:"missing,omitempty"` // a part that cannot be read
 	Why     string     `json:"why,omitempty"`     // what reading it would need
 	End     string     `json:"end,omitempty"`     // a part that was read completely; without this line it counts as unread

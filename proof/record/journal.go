@@ -49,7 +49,7 @@ type Entry struct {
 	Address string `json:"address,omitempty"` // hex SHA-256
 	Ticket  string `json:"ticket,omitempty"`  // hex SHA-256 of the one that a purchase sent
 	Order   string `json:"order_id,omitempty"`
-	Status  int    `json:"status,omitempty"` // HTTP; 0: no answer
+	Status  int    `json:"status,omitempty"` // HTTP; 0 means no answer
 	Code    string `json:"code,omitempty"`   // of a problem document
 	State   string `json:"state,omitempty"`  // of an order, in an answer
 	Error   string `json:"error,omitempty"`  // why there was no answer

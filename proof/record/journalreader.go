@@ -14,7 +14,7 @@ const maxLine = 64 << 10
 // Summary describes a journal.
 type Summary struct {
 	Start    *Start
-	End      *End   // nil: the journal was cut off
+	End      *End   // nil if the journal was cut off
 	Lines    uint64 // valid lines
 	Requests uint64
 	Answers  uint64

@@ -35,7 +35,7 @@ func (j *Writer) Request(e Entry) uint64 {
 	return j.add(e)
 }
 
-// Answer records the answer to the request that e names, or that there was none.
+// Answer records the answer to the request that e names, or that there was no answer.
 func (j *Writer) Answer(e Entry) {
 	e.Kind = KindAnswer
 	j.add(e)

@@ -20,14 +20,14 @@ type sale struct {
 	id      string
 	item    Item
 	orders  []Order
-	place   map[string]int // of an order by its id
+	place   map[string]int // place of an order by its id
 	foreign map[uint64]bool
 	seed    maphash.Seed
 	stray   []Payment
 	whole   map[string]bool
 }
 
-// collect audits an item and collects its rows from the same reading, the last one if the audit reads twice.
+// collect audits an item and collects its rows from the same reading, the last reading if the audit reads twice.
 func collect(ctx context.Context, key *Key, item string, src audit.Source, again time.Duration) (*sale, *audit.Report,
 	error) {
 	s := &sale{key: key, id: item, seed: maphash.MakeSeed()}

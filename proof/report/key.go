@@ -18,11 +18,11 @@ import (
 // Key signs reports, and is the source of salts.
 type Key struct {
 	Verifier string       // the public key: NAME+ID+KEY
-	Salts    salts.Secret // who has only this cannot sign
+	Salts    salts.Secret // a process that has only this cannot sign
 	signer   note.Signer
 }
 
-// tradeBytes are those of a trade's hash.
+// tradeBytes is the length of a trade's hash, in bytes.
 const tradeBytes = 16
 
 // GenerateKey makes the private key of a shop's reports, as ParseKey reads it. The name stands in every signature.

@@ -24,8 +24,8 @@ type Options struct {
 	Items []string
 	Key   *Key
 	Again time.Duration // as audit.Options
-	Made  time.Time     // by the sale's clock; zero: when the first item's data was read
-	// Refused counts the refused requests of a time in which an item was on sale; nil: nobody does.
+	Made  time.Time     // by the sale's clock; if zero, the time when the first item's data was read
+	// Refused counts the refused requests of a time in which an item was on sale; nil if nobody counts them.
 	Refused func(ctx context.Context, item string, from, until time.Time) (Refusals, error)
 }
 

@@ -21,7 +21,7 @@ type Proof struct {
 // maxProved bounds the lines of a report of which Prove makes proofs: it keeps 32 bytes per line.
 const maxProved = 20_000_000
 
-// Prove checks a report and returns the proof of an order; ErrNoOrder if the report has none.
+// Prove checks a report and returns the proof of an order; ErrNoOrder if the report does not have the order.
 func Prove(r io.Reader, verifier, order string) (*Proof, *Checked, error) {
 	p := &Proof{N: -1}
 	var leaves []tlog.Hash
@@ -81,7 +81,7 @@ func rootOf(leaves []tlog.Hash) tlog.Hash {
 	return t.root()
 }
 
-// Check checks a proof alone, by the shop's public key: whoever has it needs no report.
+// Check checks a proof alone, by the shop's public key: it needs no report.
 func (p *Proof) Check(verifier string) error {
 	c := &checker{out: &Checked{Verifier: verifier}, note: p.Note}
 	size, root, err := c.open()
@@ -94,7 +94,7 @@ func (p *Proof) Check(verifier string) error {
 	return tlog.CheckRecord(p.Path, size, root, p.N, tlog.RecordHash([]byte(p.Line)))
 }
 
-// IsBuyer reports whether the proof's order is a user's. salt is that of the order.
+// IsBuyer reports whether the proof's order belongs to a user. salt is the order's salt.
 func (p *Proof) IsBuyer(salt, user string) bool {
 	var o Order
 	buyer := Buyer(salt, user)

@@ -14,7 +14,7 @@ import (
 
 // Finding is something that is wrong with a report.
 type Finding struct {
-	Line int64  `json:"line"` // from 1; 0: the whole file
+	Line int64  `json:"line"` // from 1; 0 means the whole file
 	What string `json:"what"`
 }
 
@@ -45,7 +45,8 @@ func newLines(r io.Reader) (*lines, error) {
 
 var errLong = fmt.Errorf("has more than %d bytes", MaxLine)
 
-// next returns the next line without its end, until the next call; ended: it had an end. io.EOF after the last one.
+// next returns the next line without its end, valid until the next call; ended reports whether the line had an end.
+// io.EOF after the last line.
 // errLong if the line was too long.
 func (l *lines) next() (line []byte, ended bool, err error) {
 	line, err = l.in.ReadSlice('\n')

@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Version is the format's.
+// Version is the version of the format.
 const Version = 3
 
 // Limits of a report.

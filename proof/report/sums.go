@@ -39,7 +39,7 @@ type Totals struct {
 	Payments int   `json:"payments"`
 }
 
-// Wait is a number of orders that waited no longer than Seconds; 0: longer than all others.
+// Wait is a number of orders that waited no longer than Seconds, or longer than all other Waits if Seconds is 0.
 type Wait struct {
 	Seconds int `json:"seconds"`
 	Orders  int `json:"orders"`

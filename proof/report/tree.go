@@ -23,7 +23,7 @@ func (t *tree) add(leaf tlog.Hash) {
 	}
 }
 
-// root of an empty tree is all zeros; no report has one.
+// root of an empty tree is all zeros; no report has an empty tree.
 func (t *tree) root() (h tlog.Hash) {
 	for i := len(t.stack) - 1; i >= 0; i-- {
 		if i == len(t.stack)-1 {

@@ -39,7 +39,7 @@ type ItemState struct {
 	Final      bool                  `json:"final"` // it was read when its sale was over
 	Sums       Sums                  `json:"sums"`
 	Provider   *Provider             `json:"provider,omitempty"`
-	Refused    *Refusals             `json:"refused,omitempty"` // nil: the format says nothing about them
+	Refused    *Refusals             `json:"refused,omitempty"` // if nil, the format says nothing about them
 	Minutes    []seckill.MinuteCount `json:"-"`
 	Guarantees []Guarantee           `json:"guarantees"`
 }
@@ -105,9 +105,9 @@ type checker struct {
 	each func([]byte, tlog.Hash) error
 
 	read     int64 // lines
-	next     int64 // the number that the next line must have; -1: the line before is damaged
-	computed tree  // of the lines as they are
-	stated   tree  // of the leaves that they state
+	next     int64 // the number that the next line must have; -1 if the line before is damaged
+	computed tree  // the tree of the lines as they are
+	stated   tree  // the tree of the leaves that they state
 	damaged  int
 	note     string
 	noteAt   int64

@@ -20,7 +20,7 @@ type Table struct {
 func (s *ItemState) Tables() []Table {
 	list := []Table{s.offer(), s.orders(), s.units(), s.money(), s.waits(),
 		long("Unpaid, until given back", s.Sums.Holding), long("Paid, until shipped", s.Sums.Shipping)}
-	if s.Refused != nil { // a damaged report may have none
+	if s.Refused != nil { // a damaged report may have no refusals
 		list = append(list, s.refused())
 	}
 	return append(list, s.guarantees(), s.minutes())

@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// askTicket makes a shopper answer a challenge: right, wrong, with what is another's, late, or too often.
+// askTicket makes a shopper answer a challenge: right, wrong, with another shopper's answer, late, or too often.
 func (s *Sim) askTicket(t Act) {
 	it, n := s.pickItem(t.A), 1+pick(t.A, 8, s.plan.Shoppers)
 	if it.Checks == seckill.ChecksOff {
@@ -77,7 +77,7 @@ func (s *Sim) answerSomehow(i *Instance, user, other string, it *seckill.Item, a
 	return err
 }
 
-// setBlock makes an operator block a shopper or a range, or remove a block; one who hears nothing asks again.
+// setBlock makes an operator block a shopper or a range, or remove a block; without an answer the operator asks again.
 func (s *Sim) setBlock(t Act) {
 	it, n := s.pickItem(t.A), 1+pick(t.A, 8, s.plan.Shoppers)
 	k := blockKey{seckill.UserSubject(strconv.Itoa(n)), it.ID}
@@ -88,7 +88,7 @@ func (s *Sim) setBlock(t Act) {
 		k.item = "4040" // misspelt
 	}
 	if pick(t.A, 20, 4) == 0 {
-		k.subject = networksOf(n)[pick(t.A, 24, 4)] // not the widest: from there others buy in the end
+		k.subject = networksOf(n)[pick(t.A, 24, 4)] // not the widest range: other shoppers in it buy in the end
 	}
 	removes := pick(t.A, 28, 3) == 0
 	holds := []time.Duration{0, 10 * time.Second, 3 * time.Minute, time.Hour}[pick(t.A, 32, 4)]
@@ -117,8 +117,8 @@ func (s *Sim) setBlock(t Act) {
 	})
 }
 
-// setSecret makes an operator add a key of tickets when the one before makes them, or three at once, after a leak: then
-// earlier tickets are refused.
+// setSecret makes an operator add a key of tickets while the previous key makes them. After a leak the operator adds
+// three at once, so that earlier tickets are refused.
 func (s *Sim) setSecret(t Act) {
 	d, now, times := s.door, s.Clock.Now(), 1
 	if pick(t.A, 8, 8) == 0 {

@@ -123,7 +123,7 @@ func (s *Sim) askRefused(t Act) {
 	})
 }
 
-// importItems makes an operator import a file: an item that sells tomorrow, each time with other values, and one on
+// importItems makes an operator import a file: an item that sells tomorrow, each time with other values, and an item on
 // sale, whose change must be refused.
 func (s *Sim) importItems(t Act) {
 	tomorrow := itemOf("1003", 1+pick(t.A, 8, 4), 1)

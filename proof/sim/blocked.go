@@ -10,8 +10,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// block makes an operator block, and records whether it was acknowledged. Of operators who ask for different things at
-// the same time none can know who was last: only an acknowledgement of one who was alone counts.
+// block makes an operator block, and records whether it was acknowledged. Operators who ask for different things at
+// the same time cannot know whose request came last: an acknowledgement counts only if no other request ran.
 func (i *Instance) block(b seckill.Block) error {
 	w := i.world
 	s := w.door.block(blockKey{b.Subject, b.Item})
@@ -53,8 +53,8 @@ func (i *Instance) unblock(k blockKey) error {
 	return err
 }
 
-// listBlocks makes an operator list the blocks of a subject: one that was acknowledged before, and stays, is among
-// them.
+// listBlocks makes an operator list the blocks of a subject: a block that was acknowledged before, and stays, must be
+// among them.
 func (i *Instance) listBlocks(k blockKey) error {
 	w := i.world
 	told := w.door.block(k).told
@@ -69,7 +69,7 @@ func (i *Instance) listBlocks(k blockKey) error {
 	return nil
 }
 
-// listed lists the blocks of a subject, or of all, in small pages.
+// listed lists the blocks of a subject, or of all subjects, in small pages.
 func (i *Instance) listed(s seckill.Subject) (rows []seckill.Block, err error) {
 	for after := ""; ; {
 		page, err := i.Block.List(context.Background(), s, after, 2)

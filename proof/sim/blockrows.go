@@ -51,11 +51,11 @@ type heldBlock struct {
 	b *seckill.Block
 }
 
-// rangesLag is how old what an instance goes by of ranges' blocks may be, by its clock.
+// rangesLag is the largest age, by an instance's clock, of the blocks of ranges that the instance uses.
 const rangesLag = admit.RangesFresh + 2*seckill.SkewBound
 
-// heldBlocks returns the acknowledged blocks of a shopper for an item: those of ranges once every instance has to know
-// them.
+// heldBlocks returns the acknowledged blocks of a shopper for an item. Blocks of ranges are among them as soon as every
+// instance must know them.
 func (w *World) heldBlocks(c *admit.Caller, item string) heldBlocks {
 	h := heldBlocks{at: w.Clock.Now()}
 	for _, subject := range subjectsOf(c) {
@@ -72,7 +72,7 @@ func (w *World) heldBlocks(c *admit.Caller, item string) heldBlocks {
 	return h
 }
 
-// still returns one of the blocks that held all the time until now, by every clock, or nil if there is none.
+// still returns one of the blocks that held all the time until now, by every clock, or nil if no block did.
 func (h heldBlocks) still(w *World) *seckill.Block {
 	for _, b := range h.list {
 		if b.s.told == b.b && b.b.Holds(w.Clock.Now().Add(seckill.SkewBound)) {

@@ -30,9 +30,9 @@ func (w *World) ask(item string, questions int) error {
 // reply is an answer to a challenge, and what is true of it.
 type reply struct {
 	seckill.Answer
-	of      holder    // whose proof it is, and for which item; zero: nobody's
+	of      holder    // the shopper whose proof it is, and the item; zero if it is nobody's proof
 	expires time.Time // of the proof
-	right   string    // the answer to what was asked; "": nothing was
+	right   string    // the answer to what was asked; "" if nothing was
 	slot    int64     // the half hour of the question
 	oldest  int       // the oldest key that its maker knew
 }
@@ -48,7 +48,7 @@ func callerOf(user string) admit.Caller {
 	case 1: // old enough ten minutes after the sale's beginning
 		c.Created = epoch.Add(10*time.Minute - seckill.MinAccountAge)
 	case 2:
-		if n < 90 { // others buy what is left in the end
+		if n < 90 { // other shoppers buy what is left in the end
 			c.Created = epoch.Add(-time.Hour)
 		}
 	case 3:
@@ -84,14 +84,14 @@ func (i *Instance) challenge(user, item string) (reply, error) {
 	}
 	r := reply{Answer: seckill.Answer{Item: got.Item, Proof: solution}, of: holder{user, got.Item},
 		expires: got.Expires, right: w.solve(&c, &got), slot: half(now), oldest: oldest}
-	if oldest != i.keys.oldest() { // another event's refresh came between
+	if oldest != i.keys.oldest() { // another event renewed the keys in between
 		r.oldest = -1
 	}
 	r.Answer.Answer = r.right
 	return r, nil
 }
 
-// solve answers what a challenge asks: a question, or a sum, which every other shopper sees and the others hear.
+// solve answers what a challenge asks: a question or a sum. Every second shopper sees the sum, and the others hear it.
 func (w *World) solve(c *admit.Caller, got *seckill.Challenge) string {
 	strict := w.item(got.Item).Checks == seckill.ChecksStrict
 	asks, sum := strict && len(w.door.pool[got.Item]) > 0, strict && len(w.door.pool[got.Item]) == 0
@@ -144,7 +144,8 @@ func (i *Instance) answerRight(user, item, answer string, now time.Time) bool {
 	return fits(half(now)) || fits(half(now)-1)
 }
 
-// mustPass reports whether an answer is right for who was asked it, in its time, and by keys that nobody dropped since.
+// mustPass reports whether an answer is right for the shopper who was asked, in its time, and by keys that nobody
+// dropped since.
 func (i *Instance) mustPass(h holder, r *reply, now time.Time) bool {
 	return r.of == h && r.Answer.Answer == r.right && r.oldest == i.keys.oldest() &&
 		(half(now) == r.slot || half(now) == r.slot+1) && !i.world.door.hurried(i.world.Clock.Now())
@@ -172,7 +173,7 @@ func (i *Instance) ticket(user string, r reply) (seckill.Ticket, error) {
 		w.door.heard["reply: late"]++
 	}
 	switch {
-	case oldest != i.keys.oldest(): // another event's refresh came between: who knows which question counted
+	case oldest != i.keys.oldest(): // another event renewed the keys in between: it is unknown which question counted
 	case err == nil && (!may || !began.Before(r.expires.Add(seckill.SkewBound))):
 		w.truth.fail("A1 user %s gets a ticket for item %s for the answer %q and a proof of %v until %s", user, r.Item,
 			r.Answer.Answer, r.of, r.expires)

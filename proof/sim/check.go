@@ -118,7 +118,7 @@ func (w *World) checkBirth(o *orderRow) error {
 		return fmt.Errorf("L4 order %s is rejected as unplaced for an hour, most of which nothing went wrong", o.id)
 	}
 	it := w.item(o.item)
-	// What is on sale has not changed since before its sale: an import is refused then.
+	// An item on sale has not changed since before its sale: imports that change it then are refused.
 	now, err := w.items.Get(context.Background(), o.item)
 	if is := soldAs(now.Commodity.Title, now.Variant.Options.String(), now.Cover, int64(now.Price),
 		int64(now.Commodity.Price)); err == nil && o.state != seckill.Rejected && o.sold != is {
@@ -193,8 +193,8 @@ func (p *Provider) closedPaid(order string) bool {
 	return o != nil && o.kept && !o.missing
 }
 
-// checkStock checks that every unit up to high-water is either held or free, and none above it; and that a stock that
-// never lost data knows the holder of every sold unit.
+// checkStock checks that every unit up to high-water is either held or free, and that no unit above it is; and that a
+// stock that never lost data knows the holder of every sold unit.
 func (w *World) checkStock(it *seckill.Item) error {
 	s, err := w.numbersOf(it.ID)
 	if err != nil || s == nil {
@@ -249,7 +249,7 @@ func (w *World) checkStock(it *seckill.Item) error {
 	return nil
 }
 
-// quiet returns what is still under way, nil if nothing is.
+// quiet returns an error that names what is still under way, or nil.
 func (w *World) quiet() error {
 	var errs []error
 	for id, o := range w.truth.orders {

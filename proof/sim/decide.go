@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// staffOf returns one of the people who refund; two of the names are one person's.
+// staffOf returns one of the people who refund; two of the names belong to one person.
 func staffOf(t Act) string {
 	return []string{"ann", "bob", "assumed-role/Finance/Ann"}[pick(t.A, 56, 3)]
 }
@@ -29,8 +29,8 @@ func (s *Sim) giveBack(i *Instance, t Act, id string, restock bool) {
 	}
 }
 
-// wroteRefund checks I17 when the money of a paid order goes back by staff: above the limits two people want it. It
-// reads who they are from the order's history alone.
+// wroteRefund checks I17 when staff refund a paid order: above the limits two people must want the refund. It reads
+// who they are from the order's history alone.
 func (t *truth) wroteRefund(old, o *orderRow) {
 	if old == nil || o.state != seckill.RefundOwed || !paidFor(old.state) {
 		return

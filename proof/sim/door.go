@@ -10,12 +10,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// door is what the world knows of admission: from what was answered to shoppers and operators, and from the rows of
-// blocks.
+// door is what the world knows of admission, from the answers to shoppers and operators and from the rows of blocks.
 type door struct {
 	closed    bool                   // no step checks tickets
 	rotations []rotation             // of the keys of tickets
-	hurries   []time.Time            // rotations before the time of the key before
+	hurries   []time.Time            // rotations before the previous key's time
 	numbers   map[string]int         // by kid, the rotation that made it
 	pictures  map[string]seckill.Sum // what they show
 	painted   map[painting][]byte
@@ -31,7 +30,7 @@ type door struct {
 // rotation is one change of the keys by an operator.
 type rotation struct {
 	at   time.Time
-	keys jwtauth.TicketKeys // all that there are from now on
+	keys jwtauth.TicketKeys // all keys that exist from now on
 }
 
 // painting is what a picture is made of.
@@ -72,16 +71,16 @@ func (d *door) hear(step string, err error) {
 // passKey is the key of a context of a purchase; its value says whether the purchase's ticket is good.
 type passKey struct{}
 
-// blockKey is whom a block keeps from what.
+// blockKey is the subject and the item of a block.
 type blockKey struct {
 	subject seckill.Subject
 	item    string
 }
 
-// blockState is what operators asked about a block, what they were told, and what its row said when.
+// blockState is what operators asked about a block, what they were told, and what its row said at which times.
 type blockState struct {
 	begun, under int                // requests that were made; those without an answer
-	drops        int                // removals whose effect may be still to come
+	drops        int                // removals that may still take effect
 	untils       map[time.Time]bool // ends that were asked for
 	told         *seckill.Block     // acknowledged, and neither removed nor replaced since
 	since        time.Time          // when it was acknowledged

@@ -50,7 +50,7 @@ func wrong(user string) func(*World, *Instance) error {
 	}
 }
 
-// boughtWithTicket makes a shopper buy with their newest ticket, if they have one.
+// boughtWithTicket makes a shopper buy, with their newest ticket if they have any.
 func boughtWithTicket(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
 		p := buy.Purchase{Item: w.Item.ID, User: user, Count: 1, Given: seckill.Given{Address: addresses[0]}, Key: "k"}

@@ -11,9 +11,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// drivers are those of one process: the world's ports, behind a Hook.
+// drivers are the drivers of one process: the world's ports, behind a Hook.
 type drivers struct {
-	app.Drivers // nil: what no process has
+	app.Drivers // nil, so that drivers of ports that no process uses fail
 
 	w                *World
 	hook             Hook
@@ -23,7 +23,7 @@ type drivers struct {
 	orders, closings seckill.Queue
 	provider         *Provider
 	keys             *keyring       // of admit
-	tickets          *ticketChecker // of buy; nil: the world needs none
+	tickets          *ticketChecker // of buy; if nil, the world needs none
 }
 
 // cheap is the work of the world's proofs.
@@ -85,7 +85,7 @@ func (d *drivers) Provider() app.Provider {
 	return provider{Payments{p, hook}, Refunds{p, hook}, Trades{p, hook}, Bills{p, hook}}
 }
 
-// ids are the world's, few of them of users.
+// ids makes the world's ids. It has few user ids.
 type ids struct {
 	*system.IDs
 	users fewNumbers

@@ -73,7 +73,7 @@ func (s *Sim) received(i *Instance, user, id string) {
 	}
 }
 
-// meddle makes others do what they may not: no answer may confirm it.
+// meddle makes other shoppers try what they may not do: no answer may confirm it.
 func (s *Sim) meddle(i *Instance, user, id string) {
 	ctx := context.Background()
 	made := map[string]error{}
@@ -95,8 +95,9 @@ func (s *Sim) meddle(i *Instance, user, id string) {
 	}
 }
 
-// wroteFulfil checks I16 for a write of an order's row: what has left keeps its units and its parcel, whatever becomes
-// of it; nothing leaves after its money had to go back; the schedule waits; only what is over is hidden.
+// wroteFulfil checks I16 for a write of an order's row: a shipped order keeps its units and its parcel, whatever
+// becomes of it; no order is shipped after its money had to go back; the schedule waits; only orders that are over are
+// hidden.
 func (t *truth) wroteFulfil(old, o *orderRow, is ledger.Row) {
 	o.left = o.state.Left()
 	if o.parcel = text(is, "carrier") + " " + text(is, "number"); o.parcel == " " {

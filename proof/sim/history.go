@@ -160,8 +160,8 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 	return nil
 }
 
-// moving lists the processes that are not held at the plan's pause points. A process that reaches one stays there for
-// up to 80 acts.
+// moving lists the processes that are not held at the plan's pause points. A process that reaches a pause point stays
+// there for up to 80 acts.
 func (s *Sim) moving(stands map[int]int, now int, a uint64) []int {
 	s.can = s.can[:0]
 	for _, p := range s.processes {

@@ -10,8 +10,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// hookRows is the hook of the ledger's rows. Reads of sweeps over sixteen mostly empty partitions are not steps; what
-// follows from them is. They may be throttled, though.
+// hookRows is the hook of the ledger's rows. A sweep's reads of sixteen mostly empty partitions are not steps of the
+// history, but the calls that follow from them are. The reads may be throttled, though.
 func (s *Sim) hookRows(call string, do func() error) error {
 	method, how, _ := strings.Cut(call, "/")
 	switch method {

@@ -55,7 +55,8 @@ type Instance struct {
 	world            *World
 }
 
-// Start starts a process whose every port call goes through hook; nil: nothing goes wrong, and calls are counted.
+// Start starts a process whose every port call goes through hook. If hook is nil, nothing goes wrong, and calls are
+// counted.
 func (w *World) Start(hook Hook) *Instance { return w.StartAt(hook, w.Clock) }
 
 // StartAt starts a process with its own clock.
@@ -71,7 +72,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Qu
 	d := w.drivers(hook, clock, rows, o, c, p)
 	teller, counter := app.Tell(d), app.Count(d)
 	st := app.Stage(d)
-	st.Activities = w.ledger // past the Hook: what an activity shows is not part of a sale
+	st.Activities = w.ledger // without the Hook: activities are only shown, and are no part of a sale
 	return &Instance{
 		Buy: app.Buy(d), Admit: app.Admit(d, painter{w}), Consume: app.Consume(d), Expire: app.Expire(d),
 		Repair: app.Repair(d), Stage: st, Erase: app.Erase(d),
@@ -153,7 +154,7 @@ func (i *Instance) Next() (any bool, err error) {
 	return any, err
 }
 
-// handleAll handles messages until there are none.
+// handleAll handles messages until no message is left.
 func (i *Instance) handleAll() error {
 	for {
 		if any, err := i.Next(); !any || err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// persons is how many persons sign in; few, so that several processes sign in the same one.
+// persons is how many persons sign in; few, so that several processes sign in the same person.
 const persons = 4
 
-// userNumbers is how many user ids the world draws from; few, so that two persons draw the same one.
+// userNumbers is how many user ids the world draws from; few, so that two persons draw the same id.
 const userNumbers = 2 * persons
 
-// proofLives are the lives of what issuers confirm: shorter, as long, and longer than a token of ours.
+// proofLives are lifetimes of an issuer's proof: shorter than a token of the shop, as long, and longer.
 var proofLives = []time.Duration{90 * time.Second, seckill.MaxSession, 24 * time.Hour}
 
 // issuers confirm every person who signs in with a token "person life".
@@ -53,7 +53,7 @@ func (f fewNumbers) UserID() string {
 	return strconv.Itoa(101 + int(b[3])%userNumbers)
 }
 
-// noToken signs nothing: the world judges what the flow returns.
+// noToken signs nothing: the world checks what the flow returns.
 type noToken struct{}
 
 func (noToken) SignToken(user, _ string, _, _ time.Time) (string, error) { return user, nil }

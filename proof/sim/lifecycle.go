@@ -69,8 +69,8 @@ func (s *Sim) playPrelude() error {
 		}
 		return errors.Join(err, s.check())
 	}
-	// The stock holds a unit that no order owns, and lists a sold one as free: of three units two were sold; after
-	// the snapshot one was given back and the third was sold. Or the stock has lost everything.
+	// The stock holds a unit that no order owns, and lists a sold unit as free: of three units two were sold, and after
+	// the snapshot one of these was given back and the third was sold. Or the stock has lost everything.
 	first, _ := reserve("91"), reserve("92")
 	keep()
 	handleAll()
@@ -119,7 +119,7 @@ func of(w *World, p Plan) *Sim {
 	return s
 }
 
-// restart replaces an instance by a new one without memory.
+// restart replaces an instance by a new instance without memory.
 func (s *Sim) restart(i int) {
 	c := &skewed{s.Clock, s.plan.Skew[i]}
 	rows := Rows{s.Rows, s.hookRows, s.plan.sabotage, false}

@@ -68,8 +68,8 @@ func NewWorldOf(s Setting) (*World, error) {
 	return w, published{w.items, w}.Publish(context.Background(), seckill.List{Version: 1, Items: listed})
 }
 
-// Drain runs the system without faults, a minute at a time, until nothing is left to do, and returns what never ends
-// (L1, L2).
+// Drain runs the system without faults, a minute at a time, until nothing is left to do. It returns an error that names
+// what never ends (L1, L2).
 func (w *World) Drain() error {
 	const rounds = 120 // two hours: longer than any wait in the system
 	var err error

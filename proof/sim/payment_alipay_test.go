@@ -87,7 +87,7 @@ var docGateway, docVerifier = sync.OnceValue(func() *fakegateway.Gateway {
 
 // notification is one of Alipay's notifications: that the order's trade t1 is paid, except for the fields set here.
 type notification struct {
-	id     string // "": the same for the same trade, status, amount and refund
+	id     string // "" means the same for the same trade, status, amount and refund
 	trade  string
 	status fakegateway.Status
 	amount seckill.Fen
@@ -168,7 +168,7 @@ var notifications = func() (list []event) {
 	return list
 }()
 
-// wire is a network with one fixed answer; a nil body means none.
+// wire is a network with one fixed answer; a nil body means no answer.
 type wire struct {
 	status int
 	body   []byte
@@ -261,7 +261,7 @@ var successes = []struct {
 		[]map[string]string{{"out_request_no": "ranother"}, {"trade_no": "t2"}}},
 }
 
-// refusals are the refusing codes: those about a trade, and the gateway's.
+// refusals are the refusing codes: about a trade, and of the gateway.
 var refusals = [][2]string{
 	{"40004", "ACQ.TRADE_NOT_EXIST"}, {"40004", "TRADE_NOT_EXIST"}, {"40004", "ACQ.TRADE_HAS_SUCCESS"},
 	{"40004", "ACQ.TRADE_HAS_CLOSE"},

@@ -17,11 +17,11 @@ import (
 // answers is a provider with fixed answers that counts requests.
 type answers struct {
 	seckill.Verifier
-	query   []seckill.TradeState // one after another, the last one repeated; "" gives no answer
+	query   []seckill.TradeState // one after another, the last answer repeated; "" gives no answer
 	close   seckill.CloseResult  // "" gives no answer
 	refund  seckill.RefundState  // "" gives no answer
 	status  seckill.RefundState  // "" gives no answer
-	amount  seckill.Fen          // of the trade; 0: the order's amount
+	amount  seckill.Fen          // of the trade; 0 means the order's amount
 	queries int
 	asked   int
 }
@@ -311,7 +311,7 @@ func outcome(w *World, before seckill.Order, err error) (string, error) {
 	return strings.Join(parts, "; "), nil
 }
 
-// merged holds rows of a table; equal rows are merged at the first one's place.
+// merged holds rows of a table; equal rows are merged at the place of the first.
 type merged struct {
 	rest   []string
 	labels map[string][]string

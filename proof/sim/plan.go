@@ -40,7 +40,7 @@ type Plan struct {
 	Duplicate float64
 	Shuffle   bool
 	Door      *DoorPlan `json:",omitempty"` // nil, in old stored histories: nobody asks for tickets
-	Family    string    `json:",omitempty"` // "": the items are not variants
+	Family    string    `json:",omitempty"` // "" if the items are not variants
 	sabotage  func([]ledger.Write)
 	stops     bool // the operator stops and resumes sales
 }
@@ -48,17 +48,17 @@ type Plan struct {
 // ItemPlan is one item of a plan.
 type ItemPlan struct {
 	Stock, Limit int
-	Opens, Lasts time.Duration // from the world's beginning; 0: open already, for a day
+	Opens, Lasts time.Duration // from the world's beginning; if 0, the sale is open already, for a day
 }
 
 // Options restrict what seeds decide; the zero value restricts nothing.
 type Options struct {
-	Faults   *FaultSet            // the faults that may be enabled; nil: all
-	Items    int                  // exactly; 0: 1 or 2
-	Shoppers int                  // exactly; 0: 3 to 30
-	Length   int                  // acts, exactly; 0: 80 to 700
+	Faults   *FaultSet            // the faults that may be enabled; nil means all
+	Items    int                  // exactly; 0 means 1 or 2
+	Shoppers int                  // exactly; 0 means 3 to 30
+	Length   int                  // acts, exactly; 0 means 80 to 700
 	Always   bool                 // every fault in Faults is enabled in every seed
-	Break    func([]ledger.Write) // changes every transaction, to check that it is noticed; nil: none
+	Break    func([]ledger.Write) // changes every transaction, to check that this is noticed; may be nil
 }
 
 // usual is how often each act is drawn before the seed changes it.
@@ -243,7 +243,7 @@ func (p *Plan) signIns(seed uint64) {
 	}
 }
 
-// swarm enables a random share of the faults, and all of focus.
+// swarm enables a random share of the faults, and all faults of focus.
 func (p *Plan) swarm(r *rand.Rand, o Options, allowed [nFaults]bool, focus []Fault) {
 	share := []int{0, 10, 30, 30, 50, 80}[r.IntN(6)]
 	for f := range p.Faults {
@@ -400,7 +400,8 @@ type DoorPlan struct {
 	Questions int              // of each item with ChecksStrict
 }
 
-// door draws what shoppers have to pass: in half the worlds nothing. Operators block in a third of either half.
+// door draws the checks that shoppers have to pass; half the worlds have none. In a third of the worlds, with checks or
+// without, operators block shoppers.
 func (p *Plan) door(o Options) {
 	r := seeded(p.Seed, 22)
 	p.Door = &DoorPlan{Questions: []int{0, 1, 3, 5}[r.IntN(4)]}
@@ -433,7 +434,7 @@ func (p *Plan) door(o Options) {
 	}
 }
 
-// aloneOf returns what one person may refund alone in a seed's world: anything in half of them.
+// aloneOf returns what one person may refund alone in a seed's world. In half of the worlds there is no limit.
 func aloneOf(seed uint64) seckill.AloneLimit {
 	switch seed % 4 {
 	case 1:
@@ -450,7 +451,7 @@ const (
 	familySpans = "spans" // the limit spans both
 )
 
-// families draws, for a world of two items, whether they are variants: mostly of a limit that spans both.
+// families draws, for a world of two items, whether they are variants, mostly with a limit that spans both.
 func (p *Plan) families() {
 	if len(p.Items) < 2 {
 		return

@@ -191,8 +191,8 @@ func methodOf(stack []uintptr) string {
 type Rows struct {
 	Next     ledger.Rows
 	Hook     Hook
-	Sabotage func([]ledger.Write) // may change a transaction; nil: no change
-	Nameless bool                 // the Hook reads no names: then they are not looked for, which is slow
+	Sabotage func([]ledger.Write) // may change a transaction; nil means no change
+	Nameless bool                 // the Hook reads no names, so that Rows need not find them, which is slow
 }
 
 var _ ledger.Rows = Rows{}

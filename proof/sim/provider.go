@@ -25,7 +25,7 @@ type Provider struct {
 	book   []seckill.BillLine
 	// Notifications are the undelivered forms; deliver one, then call Answered(i).
 	Notifications []url.Values
-	// Lost are those that the provider sends again only after everything else has ended.
+	// Lost are the notifications that the provider sends again only after everything else has ended.
 	Lost []url.Values
 }
 

@@ -12,13 +12,13 @@ import (
 // Run configures a run of many seeds.
 type Run struct {
 	First   uint64        // the first seed
-	Seeds   int           // number of seeds; 0: until For has passed
-	For     time.Duration // 0: until Seeds are played
+	Seeds   int           // number of seeds; if 0, seeds are played until For has passed
+	For     time.Duration // if 0, it takes as long as Seeds take
 	Workers int           // goroutines, each with its own world; at least 1
 	Options Options
 	Measure bool            // measure units out of sale
 	Each    func(*Summary)  // called after each seed, never concurrently; may be nil
-	Most    int             // violations after which to stop; 0: 1
+	Most    int             // violations after which to stop; 0 means 1
 	Until   <-chan struct{} // ends the run early; may be nil
 }
 

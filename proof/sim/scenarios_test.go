@@ -17,7 +17,7 @@ type scenario struct {
 	flow, name   string
 	stock, limit int
 	spans        bool           // there is a second variant, and the limit spans both
-	checks       seckill.Checks // of the item; its question has one answer
+	checks       seckill.Checks // the item's checks; its question has one answer
 	prepare      func(w *World, i *Instance) error
 	step         func(w *World, i *Instance) error
 	retry        bool // the shopper, or the operator, repeats the step

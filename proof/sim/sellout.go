@@ -66,7 +66,7 @@ func (i *Instance) operate(it *seckill.Item) error {
 	return nil
 }
 
-// sell makes a new shopper buy up to the limit, and pay; false: sold out.
+// sell makes a new shopper buy up to the limit, and pay; it returns false if the item is sold out.
 func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
 	w := i.world
 	w.Clock.Advance(2 * time.Second)

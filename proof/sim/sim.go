@@ -68,7 +68,7 @@ type process struct {
 	dies   bool // after its current call
 	killed bool // before its current call
 	ends   func()
-	left   int  // calls until its time is up; 0: unlimited
+	left   int  // calls until its time is up; 0 if unlimited
 	what   Kind // kind of the act that started it
 }
 

@@ -72,7 +72,7 @@ type keyring struct {
 	w       *World
 	clock   seckill.Clock
 	known   int                                      // rotations
-	learns  func(rotation int) (after time.Duration) // nil: at once
+	learns  func(rotation int) (after time.Duration) // nil means at once
 	built   int                                      // rotations that made and checks know
 	made    *jwtauth.Makers
 	checked *jwtauth.Tickets

@@ -42,7 +42,7 @@ type truth struct {
 	blocked func(was, is ledger.Row)
 	sent    func(old, o *orderRow, is ledger.Row) // checks what becomes of an order after it is paid
 	owes    func(old, o *orderRow)                // checks whose refund it is
-	span    func(item string) string              // the family's quota that counts an item's units, too; "": none
+	span    func(item string) string              // the family's quota that also counts an item's units, or ""
 	over    func(item string) bool                // reports whether the retention of addresses of an item is over
 
 	networkOver func(item string) bool // the same of network addresses

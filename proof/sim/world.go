@@ -39,7 +39,7 @@ type World struct {
 	More     []seckill.Item // the other items
 	Events   Events
 	lag      time.Duration // lag of indexes
-	// networkKeep is how long network addresses are kept after a sale; 0: none are
+	// networkKeep is how long network addresses are kept after a sale; 0 if none are kept
 	networkKeep time.Duration
 	gone        bool // the provider never sends a lost notification again
 

@@ -30,7 +30,7 @@ type Drivers interface {
 	Closings() seckill.Queue     // to send to
 	ClosingsWork() seckill.Queue // to receive from
 
-	Tickets() seckill.TicketChecker // nil: every item sells without tickets
+	Tickets() seckill.TicketChecker // if nil, every item sells without tickets
 	Admission() Admission
 	Issuers() seckill.Issuers
 	TokenSigner() seckill.TokenSigner
@@ -42,20 +42,20 @@ type Drivers interface {
 
 	Bus() seckill.Bus
 	Endpoint() seckill.Endpoint
-	GivenUp(ctx context.Context, order string, err error) // hears of orders that no endpoint took
+	GivenUp(ctx context.Context, order string, err error) // is told of orders whose events no endpoint took
 	Connections() seckill.Connections
 	Wire() seckill.Wire
-	Recent() seckill.Recent // nil: the wire cannot send as soon as a page is connected
+	Recent() seckill.Recent // if nil, the wire cannot send as soon as a page is connected
 
 	StaffSessions() seckill.StaffSessions
-	StaffIssuer() seckill.StaffIssuer // nil: staff sign in nowhere
-	StaffClock() seckill.Clock        // by which staff's sessions end
+	StaffIssuer() seckill.StaffIssuer // if nil, staff sign in nowhere
+	StaffClock() seckill.Clock        // the clock by which staff's sessions end
 
 	// What differs between shops.
 	Hold() time.Duration              // how long an unpaid order keeps its units
-	KeepNetworks() time.Duration      // after the end of a sale; 0: none are kept
-	KeepAddresses() time.Duration     // after the end of a sale; 0: forever
-	KeepNotifications() time.Duration // 0: forever
+	KeepNetworks() time.Duration      // after the end of a sale; 0 if none are kept
+	KeepAddresses() time.Duration     // after the end of a sale; 0 means forever
+	KeepNotifications() time.Duration // 0 means forever
 	Alone() seckill.AloneLimit        // what one person may refund
 	Public() string                   // the page's address
 }
@@ -76,7 +76,7 @@ type Provider interface {
 	seckill.Bills
 }
 
-// Admission is what tickets are given with.
+// Admission has what the step admit needs to give tickets.
 type Admission struct {
 	Tickets seckill.TicketMaker
 	Proofs  seckill.Proofs

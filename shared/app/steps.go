@@ -137,7 +137,7 @@ func Pay(d Drivers) *pay.Flow {
 	})
 }
 
-// Refund makes the refunds that are due, and staff's.
+// Refund makes the refunds that are due, and those that staff order.
 func Refund(d Drivers) *refund.Flow {
 	provider := d.Provider()
 	return refund.New(refund.Deps{
@@ -169,7 +169,7 @@ func Shop(d Drivers) *shop.Flow {
 	})
 }
 
-// SignIn gives shoppers the shop's token for their issuer's.
+// SignIn exchanges an issuer's token for one of the shop's own.
 func SignIn(d Drivers) *signin.Flow {
 	return signin.New(signin.Deps{
 		Issuers:    d.Issuers(),
@@ -181,7 +181,7 @@ func SignIn(d Drivers) *signin.Flow {
 	})
 }
 
-// Push pushes outcomes to shoppers' pages, to at most so many at once.
+// Push pushes outcomes to shoppers' pages, to a bounded number at once.
 func Push(d Drivers, atOnce int) *push.Flow {
 	return push.New(push.Deps{
 		Connections: d.Connections(),

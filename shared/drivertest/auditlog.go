@@ -46,7 +46,7 @@ var auditCases = []ledgerCase{
 			first = append(first, s.appended(fmt.Sprint("a", i), at.Add(time.Duration(i)*time.Millisecond)))
 		}
 		second := s.appended("b", at.Add(24*time.Hour))
-		early := s.appended("c", at.Add(-time.Second)) // of a machine whose clock is behind
+		early := s.appended("c", at.Add(-time.Second)) // from a machine whose clock is behind
 		s.same("first day", s.audited(seckill.Day(at), ""), append([]seckill.AuditEntry{early}, first...))
 		s.same("since a moment", s.audited(seckill.Day(at), seckill.AuditPlace(at.Add(2*time.Millisecond))), first[2:])
 		s.same("second day", s.audited(second.Day, ""), []seckill.AuditEntry{second})
@@ -55,7 +55,7 @@ var auditCases = []ledgerCase{
 		a := s.appended("a", now)
 		s.ok(s.Ledger.AppendAudit(s.ctx, a)) // repeated at once
 		b := s.appended("b", now)
-		s.ok(s.Ledger.AppendAudit(s.ctx, a)) // and after another one
+		s.ok(s.Ledger.AppendAudit(s.ctx, a)) // and after another entry
 		s.same("entries", s.audited(a.Day, ""), []seckill.AuditEntry{a, b})
 	}},
 	{"two entries of an act in one millisecond", func(s *suite) {

@@ -54,7 +54,7 @@ func (m *model) user(t *rapid.T) string {
 	return fmt.Sprint(rapid.IntRange(1, modelUsers).Draw(t, "user"))
 }
 
-// some draws an order; two times in three one in the state that the step needs, if there is one.
+// some draws an order; two times in three it is in the state that the step needs, if any order is.
 func (m *model) some(t *rapid.T, state seckill.State) seckill.Order {
 	ids := slices.DeleteFunc(slices.Clone(m.ids), func(id string) bool { return m.orders[id].State != state })
 	if len(ids) == 0 || rapid.IntRange(0, 2).Draw(t, "any order") == 0 {

@@ -90,7 +90,7 @@ var identityCases = []ledgerCase{
 
 func second[T any](_ T, err error) error { return err }
 
-// user checks an identity's user id; want "": it has none.
+// user checks an identity's user id; a want of "" means that it has no user id.
 func (s *suite) user(id seckill.Identity, want string) {
 	s.Helper()
 	got, err := s.Ledger.UserOf(s.ctx, id)

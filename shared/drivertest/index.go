@@ -224,7 +224,7 @@ var indexCases = []ledgerCase{
 			payments = append(payments, p)
 			returns = append(returns, s.closed(s.placed("1", fmt.Sprint(i), i+11), seckill.Expired).ID)
 		}
-		var want []string // unreadable rows before and between the others
+		var want []string // unreadable rows before and between the other rows
 		later := ledger.Version + 1
 		shards(func(shard int) {
 			for _, id := range []string{"bad", "o5bad", "zbad"} {

@@ -93,7 +93,7 @@ func testUnknown(t *testing.T, items seckill.Items) {
 func testVersions(t *testing.T, items seckill.Items) {
 	tests := []struct {
 		name    string
-		stored  int64 // 0: none
+		stored  int64 // 0 if there is none
 		version int64
 		want    error
 	}{

@@ -142,7 +142,7 @@ func isError(want error) func(error) bool {
 	return func(err error) bool { return errors.Is(err, want) }
 }
 
-// isPlain reports whether err is none of the port's named errors, so that a caller treats it as a fault.
+// isPlain reports whether err is not one of the port's named errors, so that a caller treats it as a fault.
 func isPlain(err error) bool {
 	var collision *seckill.Collision
 	for _, named := range []error{seckill.ErrOrderExists, seckill.ErrQuota, seckill.ErrBlocked, seckill.ErrStateChanged,
@@ -238,7 +238,7 @@ func allTogether(n int, do func(i int) error) []error {
 	return all
 }
 
-// count returns how many errors satisfy each test, and fails if one satisfies none.
+// count returns how many errors satisfy each test, and fails if an error satisfies no test.
 func (s *suite) count(errs []error, tests ...func(error) bool) []int {
 	s.Helper()
 	counts := make([]int, len(tests))

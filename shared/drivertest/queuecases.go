@@ -188,7 +188,7 @@ func testBatch(t *testing.T, e *queueEnv) {
 	for i := range 25 {
 		want = append(want, e.send(t, order(i), 0))
 	}
-	e.receive(t, 1) // receive checks that there is only one
+	e.receive(t, 1) // receive checks that there is only one message
 	ds := e.receive(t, seckill.MaxBatch)
 	if e.Exact && len(ds) != seckill.MaxBatch {
 		t.Errorf("Receive(%d) gave %d of 25 visible messages", seckill.MaxBatch, len(ds))
@@ -325,7 +325,7 @@ func testReceipts(t *testing.T, e *queueEnv) {
 		}
 	}
 	second := e.one(t)
-	e.delete(t, first) // late, by a receiver that lost the message to another one
+	e.delete(t, first) // late, by a receiver that lost the message to another receiver
 	if !e.Exact {
 		e.delete(t, second)
 		e.delete(t, second)

@@ -27,7 +27,7 @@ const (
 	ActBuy       Action = "buy"       // pressed the button
 )
 
-// ActDone is the result of an act that was not refused; that of a refused one is the refusal's reason.
+// ActDone is the result of an act that was not refused; a refused act has the refusal's reason as its result.
 const ActDone Reason = "ok"
 
 // Rules is a set of rules that make an act suspicious.
@@ -131,7 +131,7 @@ var ErrNoAct = errors.New("seckill: no such act")
 
 // ActKeeper keeps suspicious acts for ActLife.
 type ActKeeper interface {
-	// KeepAct writes an act. One that is kept already stays as it is.
+	// KeepAct writes an act. An act that is kept already stays as it is.
 	KeepAct(ctx context.Context, a Act) error
 }
 

@@ -64,7 +64,7 @@ func (a *Activity) StateAt(now time.Time) ActivityState {
 	}
 }
 
-// Members returns the items that are in the activity: none of a deleted one.
+// Members returns the items that are in the activity. A deleted activity has none.
 func (a *Activity) Members() []string {
 	if !a.Deleted.IsZero() {
 		return nil
@@ -153,9 +153,9 @@ func (e *ItemTaken) Error() string {
 
 // Activities is the table of activities.
 type Activities interface {
-	// Activity reads one consistently. ErrNoActivity; any other error is a fault.
+	// Activity reads an activity consistently. ErrNoActivity; any other error is a fault.
 	Activity(ctx context.Context, id string) (Activity, error)
-	// ActivitiesOf says, of at most MaxItems items, in which activity each is; those in none are left out.
+	// ActivitiesOf returns the activity of each of at most MaxItems items. It leaves out items that are in no activity.
 	ActivitiesOf(ctx context.Context, items []string) (map[string]string, error)
 	// ListActivities pages through the activities, also deleted ones, latest end first. Index read.
 	ListActivities(ctx context.Context, after string, limit int) (Page[Activity], error)

@@ -72,8 +72,8 @@ func auditText(s string) string {
 
 // AuditLog keeps what staff did. Entries are appended, and neither changed nor deleted.
 type AuditLog interface {
-	// AppendAudit appends an entry that has a Stamp. One that is appended already is not an error, so that a fault can
-	// be repeated; another entry in its place is.
+	// AppendAudit appends an entry that has a Stamp. It is no error if the same entry is there already, so that
+	// a call can be repeated after a fault; another entry in its place is an error.
 	AppendAudit(ctx context.Context, e AuditEntry) error
 	// AuditOn reads entries of a day after a place, or "", ascending. Fewer than limit means that there are no more.
 	AuditOn(ctx context.Context, day, after string, limit int) ([]AuditEntry, error)

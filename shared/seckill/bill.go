@@ -20,7 +20,7 @@ func ValidDay(s string) bool {
 
 // BillLine is one movement of money that the provider booked.
 type BillLine struct {
-	Refund   bool // true: money paid back; false: money received
+	Refund   bool // true if the money was paid back; false if it was received
 	Order    string
 	TradeNo  string
 	RefundID string    // the refund's id; "" for a payment

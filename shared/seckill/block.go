@@ -83,7 +83,7 @@ type Block struct {
 	Reason  string    `row:"reason"`      // for operators; shoppers are not told it
 	By      string    `row:"by"`          // the operator
 	Made    time.Time `row:"made"`
-	Until   time.Time // zero: for good
+	Until   time.Time // zero means for good
 }
 
 // Check returns CodeInvalid with the name of the first wrong field, or nil.
@@ -118,7 +118,7 @@ func (b *Block) Holds(at time.Time) bool { return b.Until.IsZero() || at.Before(
 
 // Blocks keeps who is blocked.
 type Blocks interface {
-	// PutBlock writes a block; one of the same subject and item is replaced. Once it returns, Place places nothing
+	// PutBlock writes a block, and replaces a block of the same subject and item. Once it returns, Place places nothing
 	// for that user.
 	PutBlock(ctx context.Context, b Block) error
 	// DropBlock removes a block. It reports whether there was one.
@@ -144,6 +144,6 @@ type BlockReader interface {
 	// UserBlocks reads a user's blocks, for an item and for every item, also those that are over.
 	UserBlocks(ctx context.Context, user, item string) ([]Block, error)
 	// RangeBlocks reads the blocks of network ranges, for an item and for every item, also those that are over. There
-	// are at most 20 ranges. It may lag, and never decides about a placement.
+	// are at most 20 ranges. The read may lag, and never decides about a placement.
 	RangeBlocks(ctx context.Context, ranges []Subject, item string) ([]Block, error)
 }

@@ -16,7 +16,7 @@ type CacheNode struct {
 	Version   string    `json:"version,omitempty"`
 	Role      string    `json:"role,omitempty"` // master, slave
 	Policy    string    `json:"maxmemory_policy,omitempty"`
-	Limit     int64     `json:"maxmemory"` // bytes; 0: none, or not said
+	Limit     int64     `json:"maxmemory"` // bytes; 0 if there is none, or it is not said
 	Used      int64     `json:"used_memory"`
 	Evictions int64     `json:"evicted_keys"` // since it was started
 }
@@ -27,6 +27,6 @@ const cacheFullPercent = 80
 // Full reports whether a sale might find no room.
 func (n *CacheNode) Full() bool { return n.Limit > 0 && n.Used > n.Limit/100*cacheFullPercent }
 
-// Evicts reports whether the server evicts keys of a sale when it is full. volatile-… evicts only keys with a time to
-// live: ours have none.
+// Evicts reports whether the server evicts keys of a sale when it is full. The policies volatile-… evict only keys with
+// a time to live, and a sale's keys have no time to live.
 func (n *CacheNode) Evicts() bool { return strings.HasPrefix(n.Policy, "allkeys-") }

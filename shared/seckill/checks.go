@@ -29,7 +29,7 @@ type Challenge struct {
 	Item     string
 	Checks   Checks
 	Proof    []byte // an ALTCHA challenge, JSON
-	Question string // "": none
+	Question string // "" if there is none
 
 	// Of an item without questions: a sum in a picture (PNG), and in words.
 	Picture     []byte

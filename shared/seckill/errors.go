@@ -76,7 +76,7 @@ type Error struct {
 	// limit; check_failed: which check
 	Token      Reason
 	Challenge  *Challenge    // check_failed: the next one; nil if it could not be made
-	RetryAfter time.Duration // how long the client should wait before it tries again; 0: trying again does not help
+	RetryAfter time.Duration // how long the client should wait before it tries again; 0 if trying again does not help
 	Err        error         // the cause, for logs and operators; shoppers never see it
 }
 

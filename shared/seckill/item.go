@@ -57,18 +57,19 @@ type Description struct {
 type Listing struct {
 	Item
 	Description
-	// Questions are asked before a ticket of ChecksStrict is given; nil: those that the item has stay. Only operators
-	// see them: the answers are the shop's secret.
+	// Questions are asked before a ticket of ChecksStrict is given. If nil, the item's questions stay as they are. Only
+	// operators see them: the answers are the shop's secret.
 	Questions []Question
-	// Base is the version of the item that the listing was made from; 0: it does not say. A save from another version
+	// Base is the version of the item that the listing was made from, 0 if it does not say. A save from another version
 	// than the stored one is refused.
 	Base    int64
 	Removed []string // what sanitizing took out of Detail, for its author; not stored
-	// KeepsVariant: it does not say whether the item is a variant: what it is stays. KeepsSpans: it does not say about
-	// a variant whether the limit spans: that stays.
+	// KeepsVariant: the listing does not say whether the item is a variant, so Variant stays as it is. KeepsSpans: the
+	// listing does not say whether a variant's limit spans its family, so LimitSpans stays as it is.
 	KeepsVariant bool
 	KeepsSpans   bool
-	// Fields that it does not say either: they stay. A new item then has none, and as CommodityID its own id.
+	// Other fields that the listing does not have: they stay as they are. In a new item they are empty, but CommodityID
+	// is the item's own id.
 	KeepsCovers    bool
 	KeepsDetail    bool
 	KeepsChecks    bool
@@ -92,13 +93,13 @@ type Item struct {
 	Stopped bool
 	Stops   []Stop // all stops since the item was made, oldest first, at most MaxStops: see SetStopped
 	Version int64  // each Put raises it; the stock ignores an older version
-	// Described is the item version that last wrote the Description; 0: there is none. A reader that has the
-	// Description of that version or a later one need not read it again. Items.Put sets it.
+	// Described is the item version that last wrote the Description, 0 if there is no description. A reader that has
+	// the Description of that version or a later one need not read it again. Items.Put sets it.
 	Described int64
-	// Cover is the first of the description's Covers; "": it has none, or an older release wrote it. Items.Put sets it.
-	// An item of the published List has none.
+	// Cover is the first of the description's Covers, or "" if it has no covers or an older release wrote it. Items.Put
+	// sets it. Items of the published List have no Cover.
 	Cover string
-	// AddressesErased is when the last delivery address of the item's orders was erased; zero: some may remain. See
+	// AddressesErased is when the last delivery address of the item's orders was erased; zero if some may remain. See
 	// MarkErased.
 	AddressesErased time.Time
 	NetworksErased  time.Time // as AddressesErased, of network addresses
@@ -113,7 +114,7 @@ const (
 	KeptNetworks              // network addresses
 )
 
-// Erased returns the field that says when the last of these was erased; its zero value: some may remain.
+// Erased returns the field that says when the last of these was erased; it is zero if some may remain.
 func (it *Item) Erased(what Kept) *time.Time {
 	if what == KeptNetworks {
 		return &it.NetworksErased
@@ -125,7 +126,7 @@ func (it *Item) Erased(what Kept) *time.Time {
 // just before the write.
 type Stop struct {
 	From time.Time
-	To   time.Time // zero: still stopped
+	To   time.Time // zero if it is still stopped
 }
 
 // SetStopped stops or resumes the sale and records when, so that the audit can check what was placed meanwhile (I10).
@@ -255,9 +256,9 @@ type Items interface {
 	// Description reads an item's description as of version described or later. ErrUnreadable: the stored one is
 	// older or cannot be read; any other error is a fault.
 	Description(ctx context.Context, id string, described int64) (Description, error)
-	// Put makes an item, or replaces version it.Version-1, together with its description; nil keeps the stored
-	// description: then it must have Described and Cover as they were read. ErrStateChanged: another version is
-	// stored, or its Described differs; CodeInvalid; any other error is a fault.
+	// Put makes an item, or replaces version it.Version-1, together with its description. A nil description
+	// keeps the stored description: then it must have Described and Cover as they were read. ErrStateChanged: another
+	// version is stored, or its Described differs; CodeInvalid; any other error is a fault.
 	Put(ctx context.Context, it Item, d *Description) error
 	// MarkErased sets only AddressesErased or NetworksErased; the version stays. A Put of an item that was read before
 	// resets it, and the next sweep walks the orders again. CodeItemUnknown; any other error is a fault.

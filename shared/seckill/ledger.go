@@ -184,7 +184,7 @@ type RefundRecorder interface {
 // Fulfiller records what becomes of a paid order. Each method changes the order only in the state in which it was read:
 // ErrStateChanged.
 type Fulfiller interface {
-	// Fulfil moves the order on. next is when the schedule moves it on again; zero: never. A shipped order gets
+	// Fulfil moves the order on. next is when the schedule moves it on again, zero for never. A shipped order gets
 	// o.Carrier and o.Number.
 	Fulfil(ctx context.Context, o Order, to State, next, at time.Time, cause string) error
 	// Note adds an entry to the order's history.

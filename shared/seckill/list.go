@@ -5,7 +5,7 @@ import "context"
 // List is what pages show: every item that has not ended, and ended items whose last reservations may still wait for
 // their placement.
 type List struct {
-	Version int64 // each publication raises it; 0: never published
+	Version int64 // each publication raises it; 0 if there was none
 	Items   []Item
 	// Activities are those of the items, latest end first. Titles that do not fit beside the items are left out.
 	Activities []ListedActivity

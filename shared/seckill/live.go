@@ -19,14 +19,14 @@ const LiveShop = "shop"
 
 // Figures are one part of a live row.
 type Figures[T any] struct {
-	At     time.Time `json:"at,omitzero"`      // when they were true; zero: never read
+	At     time.Time `json:"at,omitzero"`      // when they were true; zero if they were never read
 	Tried  time.Time `json:"tried,omitzero"`   // the newest reading
 	Failed Code      `json:"failed,omitempty"` // why it failed; the figures are those of an earlier one
 	Value  T         `json:"value"`
 }
 
 // Live is what the live screen shows of an item, and of the whole shop. It decides nothing. It is kept in two rows: the
-// item's, and that of LiveShop.
+// item's row, and the row of LiveShop.
 type Live struct {
 	Item    string                `json:"item"`
 	Stock   Figures[LiveStock]    `json:"stock"`
@@ -92,7 +92,7 @@ type LiveMoney struct {
 	MoreRefused bool `json:"more_refused"`
 }
 
-// LiveMetrics are the figures of the shop that only metrics know. A nil pointer: not known.
+// LiveMetrics are the figures of the shop that only metrics know. A nil pointer means that a figure is not known.
 type LiveMetrics struct {
 	Since     time.Time      `json:"since"`    // of the sums
 	Requests  int            `json:"requests"` // without those of the back office, whose screens ask each second
@@ -105,7 +105,7 @@ type LiveMetrics struct {
 
 	P99     *float64       `json:"p99_ms"`            // of requests to buy, newest minute that had some
 	Lag     *float64       `json:"lag_ms"`            // of the counts behind the orders, when they were last made
-	LagAt   time.Time      `json:"lag_at,omitzero"`   // the minute that Lag is of; zero: it is as old as the rest
+	LagAt   time.Time      `json:"lag_at,omitzero"`   // the minute that Lag is of; zero if it is as old as the rest
 	Age     map[string]int `json:"queue_age_seconds"` // of the oldest message, by queue
 	Unknown int            `json:"unknown_payments"`  // see SetMinutes
 
@@ -159,10 +159,10 @@ var ErrLeased = errors.New("seckill: another viewer renews the live row")
 
 // LiveRows keeps the live rows, for LiveKept. They may vanish at any time.
 type LiveRows interface {
-	// Live reads an item's row. One that this code cannot read has no figures.
+	// Live reads an item's row. A row that this code cannot read has no figures.
 	Live(ctx context.Context, item string) (LiveRow, error)
 	// LeaseLive takes the lease of the row, as read, until a time. ErrLeased.
 	LeaseLive(ctx context.Context, r LiveRow, until time.Time) (LiveRow, error)
-	// KeepLive writes the row and ends its lease. ErrLeased if another one began.
+	// KeepLive writes the row and ends its lease. ErrLeased if another lease began.
 	KeepLive(ctx context.Context, r LiveRow, at time.Time) error
 }

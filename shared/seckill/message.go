@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// MessageVersion is the schema version of messages. Readers park a newer one and do not guess at its content.
+// MessageVersion is the schema version of messages. Readers park a message of a newer version and do not guess at its
+// content.
 const MessageVersion = 1
 
 // Limits of queues (Amazon SQS, "Amazon SQS message quotas").

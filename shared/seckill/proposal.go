@@ -10,8 +10,8 @@ import (
 // AloneLimit is what one person of staff may refund alone; a larger refund, or one more on a day, waits for a second
 // person. The zero value allows everything.
 type AloneLimit struct {
-	Amount Fen // of one refund; 0: any
-	PerDay int // refunds a day (UTC+8) of one person; 0: any number
+	Amount Fen // of one refund; 0 means any
+	PerDay int // refunds a day (UTC+8) of one person; 0 means any number
 }
 
 // Proposal is a refund that one person of staff wants and a second one has to want, too.
@@ -26,8 +26,8 @@ type Proposal struct {
 
 // Decision is whose refund it is.
 type Decision struct {
-	Proposal *Proposal // that a second person approves, as it was read; nil: one person decides alone
-	Person   string    // alone: the ledger counts their refunds; "": it counts none
+	Proposal *Proposal // that a second person approves, as it was read; if nil, one person decides alone
+	Person   string    // alone: the ledger counts their refunds; "" if it counts none
 	PerDay   int       // alone: at most so many on this day, with this one; above 0
 }
 

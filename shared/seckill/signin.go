@@ -36,9 +36,9 @@ type Proof struct {
 	Identity
 	Checked time.Time // when the token was checked
 	Expires time.Time // when it ends; after Checked
-	Created time.Time // when the issuer's account was made; zero: the issuer does not say
-	Name    string    // the person's, as PlainName has it; "": the issuer does not say
-	Refresh string    // gets the next proof without the shopper; "": the issuer gave none
+	Created time.Time // when the issuer's account was made; zero if the issuer does not say
+	Name    string    // the person's, as PlainName has it; "" if the issuer does not say
+	Refresh string    // gets the next proof without the shopper; "" if the issuer gave none
 }
 
 // Issuer is what a page needs to send a shopper to an issuer.
@@ -46,7 +46,7 @@ type Issuer struct {
 	Issuer        string
 	ClientID      string // the shop's name at the issuer
 	Authorization string // address where a shopper signs in
-	EndSession    string // address where a shopper signs out; "": none
+	EndSession    string // address where a shopper signs out; "" if there is none
 	Scope         string // what to ask for
 }
 
@@ -64,7 +64,7 @@ const (
 type Grant struct {
 	Kind     GrantKind
 	Issuer   string // code, refresh
-	ClientID string // code, refresh; "": the first client of the issuer
+	ClientID string // code, refresh; "" means the first client of the issuer
 
 	// code
 	Code        string

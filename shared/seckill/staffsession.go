@@ -46,9 +46,9 @@ func (s *StaffSession) EndsAt() time.Time {
 // StaffMember is a person of staff as an issuer confirms them.
 type StaffMember struct {
 	Who     string // the verified identity, always the same for one person
-	Name    string // to show; "": Who
+	Name    string // to show; "" means Who
 	Roles   []Role
-	Refresh string // the issuer's refresh token; "": none, or the earlier one stays valid
+	Refresh string // the issuer's refresh token; "" if there is none, or the earlier token stays valid
 	// Silent: the issuer took the refresh token and said nothing about the person. All other fields but Refresh are
 	// empty.
 	Silent bool

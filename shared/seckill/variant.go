@@ -65,7 +65,7 @@ func (v *Variant) Equal(other *Variant) bool {
 	return v.Family == other.Family && v.LimitSpans == other.LimitSpans && slices.Equal(v.Options, other.Options)
 }
 
-// Span is the family whose units the limit counts together; "": it counts those of the item alone.
+// Span is the family whose units the limit counts together, or "" if the limit counts the item's units alone.
 func (v *Variant) Span() string {
 	if v.LimitSpans {
 		return v.Family

@@ -32,7 +32,7 @@ func TestValidVariants(t *testing.T) {
 	one, four := Options{{"颜色", "黑"}}, Options{{"a", "1"}, {"b", "1"}, {"c", "1"}, {"d", "1"}}
 	for _, tt := range []struct {
 		v    Variant
-		want string // "": valid
+		want string // "" if valid
 	}{
 		{Variant{}, ""},
 		{Variant{Family: "7", Options: one}, ""},

@@ -49,7 +49,7 @@ type pair struct {
 	Value node
 }
 
-// Pairs returns a mapping's fields; none of anything else.
+// Pairs returns the fields of a mapping, and nothing for another node.
 func (v node) Pairs() (out []pair) {
 	if v.n != nil && v.n.Kind == yaml.MappingNode {
 		for i := 0; i < len(v.n.Content); i += 2 {

@@ -16,8 +16,8 @@ import { beReady, forgetIntent, intent, intents, lastAddress, readyFor } from '.
 import { limitText, nameOf, optionsText } from './variants.js';
 import { signIn, signedIn } from './who.js';
 
-const RENEWALS = 2; // of a ticket that is refused, at one press
-const RECENT = 100; // orders among which those of the item are counted
+const RENEWALS = 2; // how often a refused ticket is renewed at one press
+const RECENT = 100; // orders among which the item's orders are counted
 
 /** Opens the sheet for an item, after asking who buys; `back` when its shopper comes back from signing in. */
 export async function openPurchase(item, back) {
@@ -45,7 +45,8 @@ export async function openPurchase(item, back) {
       const each = count > 1 ? el('span', { class: 'soft' }, `${count} × ¥${yuan(item.sk_price)}`) : el('span', { class: 'tag' }, limitText(item));
       put(price, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(amount)), each);
     },
-    // Each thing shown may leave something running; the next one ends it. A focus that would be lost stays in the panel.
+    // What is shown may leave something running; the next thing that is shown ends it. A focus that would be lost stays
+    // in the panel.
     show(f) {
       const focused = panel.contains(document.activeElement);
       undraw();
@@ -62,8 +63,8 @@ export async function openPurchase(item, back) {
 }
 
 // An order that is still open comes first, then a purchase without an answer, then the limit: who reloads the page or
-// lost the answer finds it again, and nobody fills in a form for nothing. Who signed in again to send a purchase goes on
-// with it; who was only ready has not pressed the button.
+// lost the answer finds it again, and nobody fills in a form in vain. Shoppers who signed in again to send a purchase
+// go on with it; who was only ready has not pressed the button.
 async function begin(io, back) {
   io.show((node) => void put(node, el('p', { class: 'soft center' }, t('loading'))));
   const { item } = io;
@@ -131,7 +132,7 @@ function form(io, problem) {
     event.preventDefault();
     if (!address.check()) return;
     const question = document.querySelector('[data-open]');
-    if (question) return question.requestSubmit(); // it comes first
+    if (question) return question.requestSubmit(); // the question comes first
     if (phase(item, knownNow()) === 'upcoming') {
       beReady(item.id, count);
       return opening();
@@ -177,7 +178,7 @@ function form(io, problem) {
   });
 }
 
-// A state that is waited in; `until` counts down by itself, so that nothing on the page stands still.
+// A state in which the shopper waits; `until` counts down by itself, so that nothing on the page stands still.
 function waiting(io, name, { until, actions = [] } = {}) {
   io.title('buy');
   io.show((node) => {
@@ -223,9 +224,9 @@ async function run(io, body, renewed = 0) {
     },
   });
   if (result.kind === 'unanswered') return void unanswered(io, body);
-  if (result.kind === 'left') return; // unanswered: the key is kept for the next time
+  if (result.kind === 'left') return; // without an answer the key is kept for the next attempt
   if (result.problem?.code === 'ticket_required' && renewed < RENEWALS) {
-    item.checks ||= 'standard'; // since the page asked
+    item.checks ||= 'standard'; // the item has got checks since the page asked
     return void run(io, body, renewed + 1);
   }
   if (result.kind !== 'sign_in') forgetIntent(item.id); // it is sent with the same key afterwards
@@ -246,11 +247,11 @@ function watch(io, orderId, { words, count, push, other } = {}) {
   let known = count;
   const draw = (order) =>
     io.show((node) => showOrder(node, order, { words: words?.(order), actions: [orderLink(order), again(io, order, known)] }));
-  // The newest order says its state only: what it costs, and that it is open, other parts of the page want to know.
+  // The newest order says only its state, but other parts of the page need its price, and that it is open.
   const learn = (answer) => {
     noteOrder(answer);
     known = answer.count;
-    if (!signal.aborted && answer.amount) io.price(answer.amount, answer.count); // a rejected order has none
+    if (!signal.aborted && answer.amount) io.price(answer.amount, answer.count); // a rejected order has no units
   };
   draw(orderOf({ id: orderId, state: 'queued' }));
   let shown = '';
@@ -287,8 +288,8 @@ function watch(io, orderId, { words, count, push, other } = {}) {
   });
 }
 
-// The limit is used up: by an order to pay, by one that was paid, or by one that is on its way; `other` is one of another
-// variant.
+// The limit is used up: by an order to pay, by a paid order, or by an order that is on its way; `other` is an order of
+// another variant.
 function atLimit(io, problem) {
   const words = (order) => {
     const { look, payable } = outcome(order, now());

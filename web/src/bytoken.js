@@ -38,7 +38,7 @@ function demoList({ el, t, shopper }, demo, choose) {
   ];
 }
 
-// A token of ours is taken as it is; one of an issuer is exchanged.
+// The shop's own token is taken as it is; an issuer's token is exchanged.
 function tokenForm({ el, put, t, tokenUser, exchange, shopperOf }, besides, choose) {
   const fault = el('p', { class: 'fault', id: 'token-fault', role: 'alert' });
   const field = el('textarea', { id: 'token', rows: 3, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'token-fault' });

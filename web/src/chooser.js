@@ -55,7 +55,7 @@ export function chooser(io, onChoose) {
     return el('fieldset', {}, el('legend', { class: 'soft' }, option.name), [...new Set(items.map((item) => item.variant.options[i].value))].map(one));
   }
 
-  // The buttons stay as long as the variants do: one that is made anew would lose the focus.
+  // The buttons stay as long as the variants do: a button that is made anew would lose the focus.
   function update(family, item) {
     items = family;
     chosen = item;

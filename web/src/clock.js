@@ -2,7 +2,7 @@
 import { bestOffset } from './core.js';
 import { serverTime } from './api.js';
 
-const GOOD_TRIP = 1_000; // ms of a round trip from which on a second one is made; the shorter counts
+const GOOD_TRIP = 1_000; // ms of a round trip above which a second is made; the shorter of the two counts
 const ASLEEP = 10 * 60_000; // ms out of sight after which the time is asked for again: performance.now may have slept
 const SYNC_AGAIN = 5_000; // ms after a sync without an answer
 

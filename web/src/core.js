@@ -206,7 +206,7 @@ export function orderOf(answer) {
     id: answer.order_id || answer.id || '',
     state: answer.state || (answer.alipay_order ? 'pending_payment' : 'none'),
     payBy: answer.pay_by ? Date.parse(answer.pay_by) : 0,
-    canPay: Boolean(answer.alipay_order || answer.sequence), // a push does not say: the cashier's button finds out
+    canPay: Boolean(answer.alipay_order || answer.sequence), // a push does not say it: the cashier's button finds out
     reason: answer.reason || '',
     help: answer.help || '',
     retryAfter: answer.retry_after_ms || 0,

@@ -1,8 +1,8 @@
-// An item's picture: its first cover, or one drawn from its id and title when there is none or it does not load.
+// An item's picture: its first cover, or, without a cover that loads, a picture drawn from its id and title.
 import { el, svg } from './dom.js';
 
 const SIZE = 240;
-const HUES = [6, 18, 30, 150, 205, 225, 262, 335]; // none that looks ill beside red
+const HUES = [6, 18, 30, 150, 205, 225, 262, 335]; // hues that look well beside red
 
 /** A picture's address under the page's own: the shop may lie below a stage's path. */
 export const pictureAddress = (src) => src?.replace(/^\/(?!\/)/, '');

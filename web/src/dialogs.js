@@ -2,8 +2,8 @@
 import { el, icon, put, setText } from './dom.js';
 import { t } from './i18n.js';
 
-// Sheets belong to history: Back closes the topmost one and stays on the page. A sheet that closes by itself takes its
-// entry back; what comes after that (a link, another sheet) waits until the browser has done so.
+// Sheets belong to history: Back closes the topmost sheet and stays on the page. A sheet that closes by itself takes
+// its entry back; what comes after that (a link, another sheet) waits until the browser has done so.
 const sheets = [];
 let leaving = Promise.resolve();
 

@@ -66,7 +66,7 @@ export async function refresh(signedIn = false) {
     }
   } else if (document.visibilityState === 'visible' && !document.querySelector('dialog')) {
     for (const id of openOrders()) {
-      if (location.hash === `#/order/${id}`) continue; // its page asks
+      if (location.hash === `#/order/${id}`) continue; // the order's page asks
       try {
         const answer = await orderDetail(id);
         if (mine !== round) return;
@@ -74,7 +74,7 @@ export async function refresh(signedIn = false) {
         noteOrder(answer);
       } catch (problem) {
         if (mine !== round) return;
-        // A queued order may have no row yet; one that is unknown for good is rejected by its page.
+        // A queued order may have no row yet; if an order stays unknown, its page treats it as rejected.
         if (problem.status === 403) return;
         failed++;
       }

@@ -117,7 +117,7 @@ async function checked(proof, mine, key) {
   try {
     return await included(proof, mine, key);
   } catch (error) {
-    if (error.name === 'NotSupportedError') throw new Refused('old'); // no Ed25519
+    if (error.name === 'NotSupportedError') throw new Refused('old'); // the browser has no Ed25519
     throw error;
   }
 }

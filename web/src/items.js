@@ -39,7 +39,7 @@ export function homeView(onBuy) {
 
   function show(items) {
     const families = new Map();
-    for (const item of new Map(items.map((one) => [one.id, one])).values()) { // one that opens between the two lists is in both
+    for (const item of new Map(items.map((one) => [one.id, one])).values()) { // an item that opens between the two lists is in both
       if (readyFor(item.id)) door(item, (d) => d.prepare(item));
       const key = item.variant ? `family ${item.variant.family}` : item.id;
       families.set(key, [...(families.get(key) || []), item]);
@@ -239,7 +239,7 @@ function itemCard(first, onBuy, onMove, heading = 'h3', onChoose = () => {}) {
   const ticking = onSecond(() => {
     timing.update(item);
     const current = phase(item, knownNow());
-    if (last && last !== current) onMove(card); // the server's time arrived, and it is another one than the device's
+    if (last && last !== current) onMove(card); // the server's time arrived, and differs from the device's time
     if (shown !== current) draw();
     last = current;
   });
@@ -269,7 +269,7 @@ function stockBar() {
           : t('sold_out');
     setText(text, words);
     bar.setAttribute('aria-label', `${t('stock_label')}: ${words}`);
-    node.hidden = current === 'ended' || current === 'stopped'; // nobody can have them
+    node.hidden = current === 'ended' || current === 'stopped'; // nobody can buy these units
     fill.style.width = `${(current === 'upcoming' ? 1 : leftShare(item)) * 100}%`;
   };
   const node = el('div', { class: 'stock' }, bar, text);
@@ -315,7 +315,7 @@ export function itemView(id, onBuy) {
     text.replaceWith(other);
     text = other;
     history.replaceState(history.state, '', `#/item/${item.id}`);
-    looks.soon(); // its stock is of the lists
+    looks.soon(); // its stock comes from the lists
   };
   const looks = repeated(() => lookWait(item ? [item] : [], knownNow()), async (left) => {
     try {

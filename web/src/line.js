@@ -18,7 +18,7 @@ export function lineOf(orderId, offer, signal, since) {
   const io = { orderId, offer, newOffer: () => pushOffer(orderId), wait, signal, user, onToken, since };
   let line;
   let loading;
-  // It is waited for once; a page that has no part of it polls.
+  // Pages wait for it once; a page without push.js polls.
   const load = () => (loading ||= Promise.race([import('./push.js').then((push) => (line = push.openLine(io)), () => {}), wait(LOADED)]));
   return {
     async ready() {

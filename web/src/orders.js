@@ -91,7 +91,7 @@ export function ordersView() {
     );
   }
 
-  // Who comes back from another tab, or by Back from the cashier, wants to see what became of it.
+  // Shoppers who come back from another tab, or by Back from the cashier, want to see what became of the order.
   const seen = () => document.visibilityState === 'visible' && show();
   document.addEventListener('visibilitychange', seen);
   window.addEventListener('pageshow', seen);
@@ -144,7 +144,7 @@ export function orderView(id) {
     const cancelled = (text) => {
       if (text) return void put(fault, text);
       wantedCancel = true;
-      shown = 'again'; // who hears meanwhile that it is paid is told what became of the cancelling
+      shown = 'again'; // a shopper who hears meanwhile that the order is paid is told what became of the cancelling
       restart();
     };
     const actions = order.state === 'pending_payment' ? [cancelButton({ id }, cancelled)] : [];
@@ -187,7 +187,7 @@ function goods(answer) {
     el(
       'dl',
       { class: 'facts' },
-      fact('amount', answer.amount > 0 && `¥${yuan(answer.amount)}`), // a rejected order has none
+      fact('amount', answer.amount > 0 && `¥${yuan(answer.amount)}`), // a rejected order has no amount
       fact('address', answer.address),
       fact('order_no', answer.id),
       fact('placed_at', when(answer.create_time, true)),

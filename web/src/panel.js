@@ -36,7 +36,7 @@ export function showOrder(node, order, { words, actions = [] } = {}) {
       shown = `${result.text} ${way}`;
       const waits = ['queued', 'closing', 'pay_over'].includes(result.text) || way === 'confirming';
       const text = way ? t(`${way}_text`) : words?.text || order.help || t(`${result.text}_text`);
-      const pays = result.payable && way !== 'confirming'; // a second payment is what to avoid
+      const pays = result.payable && way !== 'confirming'; // shoppers must not pay a second time
       const time = own && pays ? el('p', { class: 'pay-time' }) : null;
       const once = pays && !way ? el('p', { class: 'soft small' }, t('pay_once')) : null;
       panel = statePanel({ look: result.look, title, text, busy: waits }, time, el('div', { class: 'actions' }, pays && payButton(order), actions), once);

@@ -106,6 +106,6 @@ onShopper(() => {
   try {
     sessionStorage.removeItem(STORE);
   } catch {
-    return; // there is none
+    return; // there is no storage
   }
 });

@@ -77,7 +77,7 @@ export async function follow({ orderId, newest, byId, wait, line = { ready() {},
   let attempt = 0;
   let failures = 0;
   let heard;
-  let fresh = false; // heard since it was asked
+  let fresh = false; // a change was heard since the page asked
   const hear = (message) => {
     if (!message || signal.aborted) return;
     heard = orderOf(message);
@@ -112,7 +112,8 @@ export async function follow({ orderId, newest, byId, wait, line = { ready() {},
   }
 }
 
-// The newest order may be a later one than ours (another tab). One that has no row yet is still queued.
+// The newest order may be a later order than this purchase's (from another tab). An order without a row is still
+// queued.
 async function look(orderId, newest, byId, heard) {
   const order = newest ? orderOf(await newest()) : heard;
   if (newest && (!orderId || order.id === orderId)) return { order };

@@ -4,7 +4,7 @@
 // tests can break connections at will; it imports nothing that app.js has.
 
 const PROTOCOL = 'seckill.v1';
-const REPLACED = 1008; // close code: a later page of this shopper took this one's place, or it read too slowly
+const REPLACED = 1008; // close code: a later page of this shopper took this page's place, or this page read too slowly
 const CLOSES = 2; // by the other side, after which the page polls: something on the way does not like connections
 const BACK = [2_000, 8_000, 30_000]; // ms before each attempt to connect again, from half of it to one and a half times
 
@@ -46,9 +46,9 @@ export function openLine({ orderId, offer, since, newOffer, wait, signal, user, 
   let begun = false;
   let open = false;
   let hidden = false; // out of sight: closed, and nobody reads the page
-  let sequence = 0; // of the latest change that is known
-  let state; // of the order as it was last asked
-  let news; // the latest change that was heard and not taken
+  let sequence = 0; // the sequence of the latest known change
+  let state; // the order's state when the page last asked
+  let news; // the latest change that was heard and not yet returned
   let rung = false; // somebody has to ask
   let wake = () => {}; // ends the wait at hand
   let end = () => {}; // ends the connection at hand
@@ -78,16 +78,17 @@ export function openLine({ orderId, offer, since, newOffer, wait, signal, user, 
     try {
       message = JSON.parse(data);
     } catch {
-      return; // not of our protocol
+      return; // not a message of this protocol
     }
     if (message?.order_id !== orderId || typeof message.state !== 'string' || !(message.sequence > sequence)) return;
     sequence = message.sequence;
-    if (message.state === state) return; // it was quicker to ask
+    if (message.state === state) return; // the page has asked, which was quicker
     news = message;
     wake();
   }
 
-  // From the handshake to the end. Says how it ended: "refused", "broken" after it was open, "replaced", or "left" by us.
+  // A connection from the handshake to the end. Says how it ended: "refused", "broken" after it was open, "replaced",
+  // or "left" by this page.
   function connection({ url, pass }) {
     return new Promise((resolve) => {
       const socket = new page.WebSocket(url, [PROTOCOL, pass]);
@@ -130,7 +131,7 @@ export function openLine({ orderId, offer, since, newOffer, wait, signal, user, 
     for (let again = 0; alive; ) {
       if (hidden) {
         await new Promise((resolve) => (shown = resolve));
-        offer = undefined; // it may have ended meanwhile
+        offer = undefined; // the pass may have ended meanwhile
         continue;
       }
       const { how, after = 0 } = await attempt();
@@ -158,7 +159,8 @@ export function openLine({ orderId, offer, since, newOffer, wait, signal, user, 
   };
   signal.addEventListener('abort', close);
 
-  // A page out of sight hears nothing; a connection would keep one that is left out of the browser's cache of pages.
+  // A page out of sight needs no push; and a page that is left with a connection is not kept in the browser's page
+  // cache.
   function hide() {
     hidden = true;
     end();

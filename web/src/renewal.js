@@ -12,7 +12,7 @@ import { shopperOf, signIn } from './who.js';
 
 const CLOCK_WAIT = 1000; // ms until the server's time is looked for again
 
-const spread = Math.random(); // of this tab
+const spread = Math.random(); // this tab's share of the spread
 const openings = new Set();
 let stop = () => {};
 let running = null;
@@ -58,7 +58,7 @@ async function look() {
   try {
     await renew();
   } catch (problem) {
-    plan(retryWait(failures++, problem.retryAfter)); // it is tried until it is answered, also past the end
+    plan(retryWait(failures++, problem.retryAfter)); // renewal is tried until there is an answer, also after the token's end
   }
 }
 

@@ -8,7 +8,7 @@ import { TEXTS, t } from './i18n.js';
 import { statePanel } from './panel.js';
 import { become, forget, keepSignIn, shopper, takeSignIn } from './session.js';
 
-const protocol = () => import('./signin.js'); // with its library, when it is needed
+const protocol = () => import('./signin.js'); // loaded, with its library, when it is needed
 const isLocal = () => document.documentElement.dataset.local !== undefined;
 
 /** Where an issuer sends shoppers back to: the page's own address without what a page adds to it. */

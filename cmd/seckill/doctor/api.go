@@ -23,8 +23,8 @@ const (
 // reading is a time read from another clock, between began and ended on our own.
 type reading struct{ at, began, ended time.Time }
 
-// skew returns by how much the other clock is at least ahead, or behind if below 0, however the call's time is split
-// between the two directions. coarse is the resolution of the other clock.
+// skew returns by how much the other clock is ahead at least, or behind if the result is negative, however the call's
+// time is split between the two directions. coarse is the resolution of the other clock.
 func (r *reading) skew(coarse time.Duration) time.Duration {
 	if early := r.at.Add(coarse).Sub(r.began); early < 0 {
 		return early
@@ -65,8 +65,8 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 	c.ok("%d methods have limits of their own", len(Limited))
 }
 
-// Limited lists the methods that infra/api.yaml gives limits of their own, named as Method does; a test holds the two
-// together.
+// Limited lists the methods that infra/api.yaml gives limits of their own, by the names that Method returns. A test
+// compares the list with infra/api.yaml.
 var Limited = []string{"admin/GET", "admin/{proxy+}/GET", "admin/{proxy+}/POST", "docs/GET", "favicon.ico/GET",
 	"openapi.json/GET", "operator/{role}/POST", "order/{id}/received/POST", "order/{id}/refund-request/POST",
 	"pictures/{file}/GET", "seckill/alipay/notify/POST", "seckill/buy/POST", "seckill/order/{seckill_id}/GET",

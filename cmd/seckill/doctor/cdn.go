@@ -41,7 +41,7 @@ func (d *Doctor) cdn(ctx context.Context, c *check) {
 	c.past(ctx, edge)
 }
 
-// through asks the CDN for /healthz. What the API itself answers there is another check's matter.
+// through asks the CDN for /healthz. Another check looks at the API's own answer.
 func (c *check) through(ctx context.Context, cdn *types.Stack) {
 	url, domain := stackstate.Output(cdn, "Url"), stackstate.Output(cdn, "DistributionDomain")
 	status, header, err := c.get(ctx, url+"/healthz")

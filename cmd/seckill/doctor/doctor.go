@@ -47,11 +47,11 @@ type Finding struct {
 type Doctor struct {
 	AWS     aws.Config
 	Stack   types.Stack
-	As      func(seckill.Role) operator.Client         // of its back office
+	As      func(seckill.Role) operator.Client         // returns a client of its back office in a role
 	HTTP    *http.Client                               // to the API
 	StandIn bool                                       // AWS is a stand-in, such as LocalStack
-	Crowd   int                                        // expected shoppers; 0: quotas are not checked
-	Within  time.Duration                              // time within which they come
+	Crowd   int                                        // expected shoppers; if 0, quotas are not checked
+	Within  time.Duration                              // time within which the shoppers come
 	Explain func(error) string                         // puts an error of AWS into words
 	During  func(what string, look func() error) error // runs a check, and may print what it waits for
 	Report  func(Finding)
@@ -59,15 +59,15 @@ type Doctor struct {
 	outputs, parameters map[string]string
 	resources           map[string]resource // by logical id
 	resourcesErr        error
-	stage               *apigateway.GetStageOutput // nil when API Gateway did not say
+	stage               *apigateway.GetStageOutput // nil when API Gateway did not return it
 	stageErr            error
 	shut                bool         // the whole shop is stopped hard
-	role                seckill.Role // that the caller may take; "": none is known
+	role                seckill.Role // the role that the caller may take; "" if no role is known
 	health              *sight
 	date                *reading
 }
 
-// resource is one that CloudFormation made.
+// resource is a resource that CloudFormation made.
 type resource struct{ kind, id string }
 
 // check is a check in progress.
@@ -97,7 +97,7 @@ func (d *Doctor) pushes() bool { return d.parameters["CreatePush"] == "true" }
 // name returns the stack's name.
 func (d *Doctor) name() string { return aws.ToString(d.Stack.StackName) }
 
-// made returns the logical ids of the resources of a type, sorted; an error if the resources could not be listed.
+// made returns the logical ids of the resources of a type, sorted, or an error if the resources could not be listed.
 func (d *Doctor) made(kind string) (ids []string, err error) {
 	if d.resourcesErr != nil {
 		return nil, d.resourcesErr

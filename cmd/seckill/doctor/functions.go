@@ -119,7 +119,7 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 	began := time.Now()
 	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String(Live),
 		Payload: []byte(event)})
-	// Whatever it answered: Lambda makes a function inactive after weeks without calls.
+	// Even if the function has answered: Lambda makes a function inactive after weeks without calls.
 	if f.State == types.StateInactive {
 		return func() { c.fault("%s was inactive and is starting: repeat the check in a minute", name) }
 	}

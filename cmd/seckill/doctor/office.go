@@ -11,8 +11,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// eyes finds a shop where one person may be two for refunds by two people (ADR 43): AWS knows nobody by an issuer's
-// sub.
+// eyes finds a shop in which refunds need two people and one person may count as two (ADR 43): AWS does not know people
+// by the sub that an issuer gives them.
 func (c *check) eyes() {
 	limited := strings.ContainsAny(c.parameters["RefundAlone"], "123456789")
 	claims := strings.Split(c.parameters["StaffClaims"], "|")
@@ -23,8 +23,8 @@ func (c *check) eyes() {
 	}
 }
 
-// office asks the back office for the functions' health in each role: nothing else says which roles IAM lets the
-// caller take. What it answers is kept for the checks of Redis and of clocks.
+// office asks the back office for the functions' health in each role: nothing else tells which roles IAM lets the
+// caller take. It keeps the answer for the checks of Redis and of clocks.
 func (d *Doctor) office(ctx context.Context, c *check) {
 	c.eyes()
 	var may, mayNot []string

@@ -27,7 +27,7 @@ const callsEach = 2
 var background = int32(plan.Today.Consume + plan.Background)
 
 // quotas checks that the functions that a crowd must not starve have reserved instances, and compares the crowd's calls
-// with the limits of account and stack, the orders table's writes included.
+// with the limits of account and stack, including the limit on the orders table's writes.
 func (d *Doctor) quotas(ctx context.Context, c *check) {
 	if d.Crowd == 0 && d.sandbox() {
 		return
@@ -120,8 +120,8 @@ func (c *check) concurrency(account *types.AccountLimit, crowd string, rate floa
 	c.ok("%s, which need about %d of the account's %d Lambda instances", crowd, need, have)
 }
 
-// throttle compares the crowd's calls with the limits in front of the functions. Each method has its own limit, and one
-// of callsEach calls is a purchase.
+// throttle compares the crowd's calls with the limits in front of the functions. Each method has its own limit; of
+// callsEach calls one is a purchase.
 func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	type limit struct {
 		whose       string

@@ -48,7 +48,7 @@ func (c *check) server(ctx context.Context, n *seckill.CacheNode) {
 }
 
 // cache reads the limit of the stack's own cache from its nested stack, because ElastiCache Serverless reports neither
-// policy nor limit. It evicts only keys with a time to live; ours have none (docs/DATA.md).
+// policy nor limit. It evicts only keys with a time to live, which a sale's keys do not have (docs/DATA.md).
 func (c *check) cache(ctx context.Context) {
 	const what = "for the cache's storage limit"
 	found, err := c.nested(ctx, "Cache")

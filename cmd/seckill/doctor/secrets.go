@@ -153,7 +153,7 @@ func (s *stored) token(name string) {
 	}
 }
 
-// parsed returns what a value says, or nothing if it is missing or says nothing, which it reports.
+// parsed returns what a value says, or nothing if the value is missing or malformed, which it reports.
 func parsed[T any](s *stored, name string, parse func(string) (T, error)) (says T, ok bool) {
 	v := s.stored(name)
 	if v == "" {
@@ -215,7 +215,7 @@ func (s *stored) certificates(key bool, now time.Time) {
 	}
 }
 
-// pair checks that a public key belongs to a private one, which may be nil.
+// pair checks that a public key belongs to a private key, which may be nil.
 func (s *stored) pair(public, private string, key *rsa.PrivateKey) {
 	have := s.public(public)
 	switch {

@@ -33,7 +33,8 @@ func (d *Doctor) stack(ctx context.Context, c *check) {
 	}
 }
 
-// find lists the resources of a stack and its nested stacks. Of two with the same logical id, the outer one counts.
+// find lists the resources of a stack and its nested stacks. Of two resources with the same logical id, the outer one
+// counts.
 func (d *Doctor) find(ctx context.Context, stack string) error {
 	var nested []string
 	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS),
@@ -62,7 +63,7 @@ func (d *Doctor) find(ctx context.Context, stack string) error {
 	return nil
 }
 
-// nested returns one of the stack's nested stacks; an error if there is none.
+// nested returns one of the stack's nested stacks, or an error if the stack has no such nested stack.
 func (d *Doctor) nested(ctx context.Context, id string) (*types.Stack, error) {
 	name := d.resources[id].id
 	if name == "" {

@@ -88,7 +88,7 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 		}
 		good++
 		if t.Name == fakegateway.TableTrades || t.Name == wspush.TableConnections {
-			continue // of a fake payment gateway; of what ends within hours
+			continue // the table of a fake payment gateway, or of rows that end within hours
 		}
 		switch on, err := backedUp(ctx, client, prefix+t.Name); {
 		case err != nil:

@@ -20,8 +20,9 @@ var blocksFormat = Format{Thing: "block", Columns: []string{"subject", "item", "
 	Required: []string{"subject", "reason"}}
 
 // ReadBlocks reads the blocks of a file, all lines or none. Its columns are subject (a user id, an address, or a range
-// of addresses) and reason; item (empty or *: every item) and until (RFC 3339, empty: for good) may be missing. now
-// becomes their time, by their author. An *Error says which lines are wrong; any other error is about the whole file.
+// of addresses) and reason; item (every item if empty or *) and until (RFC 3339, for good if empty) may be missing. The
+// blocks get now as their time and by as their author. An *Error says which lines are wrong; any other error is about
+// the whole file.
 func ReadBlocks(in io.Reader, by string, now time.Time) ([]BlockLine, error) {
 	var out []BlockLine
 	first := map[string]int{} // line of each subject and item

@@ -1,7 +1,7 @@
 // Package linefile reads a CSV file of which each line is one thing, such as a block. In: the file. Out: its lines'
 // cells, one by one, or its blocks; or what is wrong, line by line. It touches only the file.
 //
-// The first line names the columns. A quoted field ends on its line. Lines without a character count, but say nothing.
+// The first line names the columns. A quoted field ends on its line. Empty lines are counted but ignored.
 package linefile
 
 import (
@@ -20,7 +20,7 @@ import (
 const (
 	MaxLines  = 1_000_000
 	MaxLine   = 4 << 10 // bytes; the longest that is right has about 2 KiB
-	MaxFaults = 20      // that an Error lists; it counts the rest
+	MaxFaults = 20      // faults that an Error lists; it counts the rest
 )
 
 // Fault is what is wrong with a line.
@@ -49,11 +49,11 @@ func (e *Error) Add(line int, what string) {
 	}
 }
 
-// Format is what a file's lines have.
+// Format says what a file's lines have.
 type Format struct {
 	Thing    string   // what a line is, for messages
-	Columns  []string // all of them; nil: there may be others, which are not read
-	Required []string // that a file must have
+	Columns  []string // all columns; nil if there may be others, which are not read
+	Required []string // columns that a file must have
 }
 
 // reader reads one file.

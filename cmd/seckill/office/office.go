@@ -30,7 +30,7 @@ import (
 // Limits of a call. API Gateway takes and gives at most 10 MB, and Lambda 6 MB of an event in which the body is a JSON
 // text; API Gateway waits 29 s for a function ("Amazon API Gateway quotas", "Lambda quotas").
 const (
-	Service   = "execute-api" // that signatures name
+	Service   = "execute-api" // the service that signatures name
 	Timeout   = time.Minute   // of one call; a stand-in for AWS starts functions first
 	maxAnswer = 10 << 20      // bytes
 	maxEvent  = 6_000_000     // bytes of the body as a JSON text; the rest of 6 MiB is for headers
@@ -49,11 +49,11 @@ type Office struct {
 	Resource    string // what policies name: arn:aws:execute-api:REGION:ACCOUNT:API/STAGE/POST
 	Region      string
 	Credentials aws.CredentialsProvider
-	Now         func() time.Time // nil: the machine's clock
+	Now         func() time.Time // nil means the machine's clock
 }
 
-// Open returns the back office of an API. Its address is API Gateway's own, not the shop's public one: a CDN would
-// change the host, which is signed. It is https, unless the operator names another address for AWS, that of a stand-in.
+// Open returns the back office of an API. The address is API Gateway's own, not the shop's public address: a CDN
+// would change the host, which is signed. It is https, unless the operator names the address of a stand-in for AWS.
 func Open(cfg aws.Config, account, id, stage string) (*Office, error) {
 	partition, suffix := "aws", "amazonaws.com"
 	switch {

@@ -17,7 +17,7 @@ type Kind int
 
 // The kinds of errors. Only Unknown leaves open whether the command was executed.
 const (
-	Unknown     Kind = iota // no answer, or one that says nothing about the command
+	Unknown     Kind = iota // no answer, or an answer that says nothing about the command
 	Denied                  // IAM does not let this identity take the role
 	Credentials             // the signature was not accepted
 	NoRoute                 // the API has no back office

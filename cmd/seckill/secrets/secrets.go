@@ -25,16 +25,17 @@ const (
 	CommandKey     = "command-key"   // signs staff's commands, as operator.Keys writes it
 	CommandPublic  = "command-public-key"
 	RedisPassword  = "redis-password"
-	StaffSecret    = "staff-client-secret" // of the back office's client at the issuer of staff
+	StaffSecret    = "staff-client-secret" // secret of the back office's client at the issuer of staff
 	ShopPrivate    = "alipay-private-key"
 	ShopPublic     = "alipay-shop-public-key" // only a sandbox has it
 	GatewayPrivate = "gateway-private-key"    // only a sandbox has it
-	AlipayPublic   = "alipay-public-key"      // Alipay's, or the fake gateway's
+	AlipayPublic   = "alipay-public-key"      // public key of Alipay or the fake gateway
 	// this and the next two: only in certificate mode, instead of AlipayPublic
 	AppCert    = "alipay-app-cert"
 	AlipayCert = "alipay-cert"
 	RootCert   = "alipay-root-cert"
-	// only of a shop with a webhook: signs what is posted; two, separated by a space, while one replaces the other
+	// only in a shop with a webhook: signs what is posted; two secrets, separated by a space, while one replaces the
+	// other
 	WebhookSecret = "webhook-secret"
 	ReportSalts   = "report-salts" // only of a shop that shows salts of reports, as package salts writes it
 )
@@ -117,7 +118,7 @@ type Store struct {
 	Path   string
 }
 
-// Read returns a secret's values, nil if there is no such secret. Of a deleted one the error is a *DeletedError.
+// Read returns a secret's values, nil if there is no such secret. For a deleted secret the error is a *DeletedError.
 func (s *Store) Read(ctx context.Context, secret string) (map[string]string, error) {
 	name := s.Path + "/" + secret
 	out, err := s.Client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &name})
@@ -135,7 +136,7 @@ func (s *Store) Read(ctx context.Context, secret string) (map[string]string, err
 }
 
 // Write creates a secret (isNew), or adds a version to it. The SDK sends a token with each version, so that its retry
-// after a lost response adds no second one. Errors are ErrMeanwhile and *DeletedError.
+// after a lost response adds no second version. Errors are ErrMeanwhile and *DeletedError.
 func (s *Store) Write(ctx context.Context, secret string, values map[string]string, isNew bool) error {
 	name := aws.String(s.Path + "/" + secret)
 	b, err := json.Marshal(values)

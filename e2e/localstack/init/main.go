@@ -58,7 +58,7 @@ var (
 	client   = &http.Client{Timeout: 30 * time.Second}
 
 	mu      sync.Mutex
-	current *invocation // the one that the bootstrap is handling
+	current *invocation // the invocation that the bootstrap is handling
 	ready   bool        // the bootstrap has asked for its first invocation, or startup has failed
 	child   *exec.Cmd
 )

@@ -26,12 +26,12 @@ const deadline = 2 * time.Minute
 type file struct {
 	Outputs  map[string]string `json:"outputs"`
 	URL      string            `json:"url"`      // of the API, without a slash at its end
-	Redis    string            `json:"redis"`    // host:port as the suite reaches it; empty: it cannot
+	Redis    string            `json:"redis"`    // host:port as the suite reaches it; empty if it cannot
 	Region   string            `json:"region"`   // of the stack
-	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
-	// shell command that freezes or kills (action $2) the processes of the function named $1; empty: impossible
+	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty means AWS itself
+	// shell command that freezes or kills (action $2) the processes of the function named $1; empty if no command can
 	Kill string `json:"kill"`
-	// shell command that deploys the stack again with the following parameters Key=Value; empty: impossible
+	// shell command that deploys the stack again with the parameters Key=Value that follow it; empty if no command can
 	Update string `json:"update"`
 	Limits string `json:"limits"` // how much the target stands: small or full
 	Target string `json:"target"` // its name, for what is skipped

@@ -40,12 +40,12 @@ type Drivers struct {
 	base    config.Base
 	sdk     sdk.Config
 	secrets *config.Secrets
-	init    context.Context // of the secrets' first read
+	init    context.Context // for the first read of the secrets
 	renew   func() error
 	clock   seckill.Clock
 	ids     *system.IDs
 	meter   *telemetry.Meter
-	limits  *httpapi.Limits // of a step with an HTTP handler; they outlive a change of secrets
+	limits  *httpapi.Limits // the limits of a step with an HTTP handler; they outlive a change of secrets
 
 	rows             *dynamoledger.Rows
 	items            seckill.Items
@@ -264,7 +264,7 @@ func (d *Drivers) GivenUp(ctx context.Context, order string, err error) {
 	d.Log.ErrorContext(ctx, "events given up", "order", order, "err", err)
 }
 
-// Pictures opens the store of items' pictures; nil: the shop has none.
+// Pictures opens the store of items' pictures, or returns nil if the shop has no pictures.
 func (d *Drivers) Pictures() seckill.Pictures {
 	if s := Part[config.Pictures](d); s.Bucket != "" {
 		return s3pictures.New(d.sdk, s.Bucket, d.clock, d.Log)
@@ -272,7 +272,7 @@ func (d *Drivers) Pictures() seckill.Pictures {
 	return nil
 }
 
-// Contact is whom a blocked shopper may write to; "": the shop's support.
+// Contact is whom a blocked shopper may write to; "" means the shop's support.
 func (d *Drivers) Contact() string { return Part[config.Contact](d).Text }
 
 func (d *Drivers) Hold() time.Duration { return Part[config.Hold](d).Time }

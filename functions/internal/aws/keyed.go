@@ -45,7 +45,7 @@ func (d *Drivers) TokenSigner() seckill.TokenSigner {
 // Passes opens the maker and checker of connect passes.
 func (d *Drivers) Passes() *jwtauth.Passes { return jwtauth.NewPasses(d.tokenKeys(), d.clock) }
 
-// Push tells pages where to connect; nil: nowhere.
+// Push tells pages where to connect; it is nil if the shop pushes nothing.
 func (d *Drivers) Push() *httpapi.Push {
 	s := Part[config.Push](d)
 	if s.URL == "" {

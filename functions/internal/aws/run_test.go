@@ -57,8 +57,8 @@ func opened(t *testing.T, d *Drivers, open func(*Drivers) func()) *running {
 	return r
 }
 
-// A function for which shoppers wait has its connection before its first event. Stage does not: a cold one that must
-// stop a sale would also wait for the answer to a PING.
+// A function for which shoppers wait has its connection before its first event. Stage does not: a cold instance that
+// must stop a sale would also wait for the answer to a PING.
 func TestConnectedBeforeTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

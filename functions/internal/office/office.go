@@ -29,7 +29,8 @@ func Serve(d *aws.Drivers, handlers ...operator.Handler) apigw.Handler {
 	}
 	return operator.ServeSigned(Text(), &operator.Verifier{Stack: d.Stack(), Function: d.Step, Clock: d.Clock(),
 		Keys: func() []ed25519.PublicKey {
-			keys, _ := operator.ParsePublicKeys(d.Latest(source)) // after a mistake, none: the step stays as it was
+			// A malformed value gives no keys: the step then refuses commands, and goes on.
+			keys, _ := operator.ParsePublicKeys(d.Latest(source))
 			return keys.Accepted(d.Clock().Now())
 		},
 		Renew: func() { _ = d.Renew() }}, handlers...) // it has logged why it cannot

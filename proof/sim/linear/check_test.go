@@ -58,7 +58,7 @@ func TestPromises(t *testing.T) {
 		name   string
 		ops    []Op
 		losses []int64
-		rule   string // "": no contradiction
+		rule   string // "" means no contradiction
 		shows  int    // operations in the contradiction, but for RuleLife
 	}{
 		{"bought, placed, paid", told(buys("k", 1).answered(accepted("a")), looks("a", row("a", queued)),

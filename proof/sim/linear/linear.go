@@ -59,16 +59,16 @@ type OutcomeKind uint8
 
 // The kinds of answers.
 const (
-	Unknown  OutcomeKind = iota // none, or a fault: the effect may still happen at any later moment
+	Unknown  OutcomeKind = iota // no answer, or a fault: the effect may still happen at any later moment
 	Accepted                    // a purchase; see Order
 	Refused                     // see Code, and Order if the refusal names one
-	Shown                       // see Seen: one order, or a list's
-	Missing                     // a read: there is no such order; the newest: there is none
+	Shown                       // see Seen: one order, or the orders of a list
+	Missing                     // a read: there is no such order; the newest: there is no order
 )
 
 // Seen is one order in an answer.
 type Seen struct {
-	Item    string // only in a list; otherwise the operation's
+	Item    string // only in a list; otherwise the operation has the item
 	Order   string
 	State   seckill.State
 	Count   int    // 0 if the answer has neither count, address nor units
@@ -134,21 +134,21 @@ var ErrUndecided = errors.New("linear: undecided")
 // entry is an operation, or one order of a list, as part of a partition.
 type entry struct {
 	op      *Op
-	seen    *Seen // the order shown; nil if none
+	seen    *Seen // the order shown, or nil
 	lagging bool  // seen may be a past state
 }
 
 // body is the content of a purchase request without the item. Requests with different bodies never share an order,
 // unless the stock loses data.
 type body struct {
-	count   int // 0: unknown
+	count   int // 0 if unknown
 	address string
 }
 
 func (op *Op) body() body { return body{op.Count, op.Address} }
 
-// atRest lists the states in which an order needs no address: a rejected one stores none, and an operator may erase
-// that of the others.
+// atRest lists the states in which an order needs no address: a rejected order stores no address, and an operator may
+// erase the address of the others.
 var atRest = []seckill.State{seckill.Rejected, seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded,
 	seckill.Shipped, seckill.Received, seckill.Completed}
 
@@ -167,7 +167,7 @@ type slot struct {
 // keyed is an Idempotency-Key and its order.
 type keyed struct {
 	key, order string
-	by         *Op // an operation that showed the order; nil: computed
+	by         *Op // an operation that showed the order; nil if computed
 }
 
 func (op *Op) validate() error {

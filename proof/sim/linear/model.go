@@ -84,7 +84,7 @@ const (
 	credit                // an unanswered purchase without a key: it may have created one order
 	loss                  // the stock loses data
 	acceptKey             // an accepted purchase with a key creates its order or finds it
-	acceptNew             // an accepted one without a key creates an order or finds one with the same body
+	acceptNew             // an accepted purchase without a key creates an order or finds one with the same body
 	refuse                // limit_reached or not_enough
 	observe               // an order is in one of the states in set
 	none                  // every order reads as absent
@@ -93,8 +93,8 @@ const (
 // step is one operation in the terms of the specification.
 type step struct {
 	do         verb
-	order      int  // slot; -1: none. refuse: the order named
-	refused    int  // refuse: the slot of the purchase's key; -1 without one
+	order      int  // slot; -1 if there is none. refuse: the order named
+	refused    int  // refuse: the slot of the purchase's key; -1 without a key
 	body       body // refuse: the request's body
 	set        lot  // observe: what the order may be
 	call, back int64

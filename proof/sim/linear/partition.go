@@ -12,7 +12,7 @@ type Options struct {
 	Truth  map[string]*Truth // by item; without it, checks that need it are skipped
 	Stale  int64             // largest age of a refusal, in nanoseconds
 	Skew   int64             // largest error of an instance's clock, in nanoseconds
-	Steps  int               // bound of the search per shopper and item; 0: DefaultSteps
+	Steps  int               // bound of the search per shopper and item; 0 means DefaultSteps
 }
 
 // partition holds what one shopper did about one item.
@@ -72,7 +72,7 @@ func split(history []Op) ([]*partition, error) {
 // stock counts an order against a shopper until its return is complete, so no more can be checked.) key_reused needs
 // no truth.
 type Truth struct {
-	Limit         int   // units that one shopper may hold; 0: not checked
+	Limit         int   // units that one shopper may hold; 0 if it is not checked
 	Opens, Closes int64 // the window on the world's clock, in nanoseconds
 	moments       []Moment
 }

@@ -15,7 +15,7 @@ func (r *Recorder) Begin(op Op) Handle {
 	return Handle(len(r.ops) - 1)
 }
 
-// End records the answer and its time. An Unknown one changes nothing: the request may still take effect.
+// End records the answer and its time. An Unknown answer changes nothing: the request may still take effect.
 func (r *Recorder) End(h Handle, at int64, o Outcome) {
 	if o.Kind == Unknown {
 		return

@@ -11,8 +11,8 @@ import (
 )
 
 // span is a period in which an order certainly held its units, as shoppers saw it: from the first answer that shows
-// it to the call of the last one. It held them throughout, because units are given back once. If the answers overlap,
-// from is after to, and only one moment in between is certain.
+// it to the call of the last request that shows it. It held them throughout, because units are given back once. If the
+// two requests overlap, from is after to, and only one moment in between is certain.
 type span struct {
 	part        *partition
 	order       string
@@ -157,7 +157,7 @@ func (s *span) meets(o *span) bool { return s.through(o.moment()) }
 // count.
 func (p *partition) within(op *Op, limit int) bool {
 	sum := op.Count
-	orders := map[string]int{} // the largest requested count of each
+	orders := map[string]int{} // by order, the largest requested count
 	for i := range p.entries {
 		o := p.entries[i].op
 		if o.Kind != Buy || o == op || o.Call > op.Return || o.made() == "" && !o.maybe() {

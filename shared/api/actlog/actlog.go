@@ -26,7 +26,7 @@ var normal = bucket.Rate{Every: 50 * time.Millisecond, Burst: 20}
 type Log struct {
 	hash    func(string) string
 	rate    *bucket.Buckets
-	omitted atomic.Int64 // normal acts since the last line of one
+	omitted atomic.Int64 // normal acts since the last line about a normal act
 
 	mu  sync.Mutex
 	out io.Writer
@@ -122,7 +122,7 @@ func text(b []byte, name, value string) []byte {
 	return append(append(append(b, '"'), value...), '"')
 }
 
-// Parse reads a line. ok is false for a line that is not a suspicious act's; tail distinguishes acts of the same
+// Parse reads a line. ok is false for a line without a suspicious act; tail distinguishes acts of the same
 // millisecond.
 func Parse(line []byte, tail string) (a seckill.Act, ok bool) {
 	var in struct {

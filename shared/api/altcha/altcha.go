@@ -43,7 +43,7 @@ type purpose struct {
 	User string `json:"user"`
 }
 
-// parameters are a challenge's. The fields are in the order of their names, as the signature has them.
+// parameters are the parameters of a challenge. The fields are in the order of their names, as the signature has them.
 type parameters struct {
 	Algorithm    string  `json:"algorithm"`
 	Cost         int     `json:"cost"`
@@ -74,7 +74,7 @@ type solved struct {
 
 // Proofs makes and checks proofs. It is safe for concurrent use.
 type Proofs struct {
-	keys   [][2][]byte // of challenges and of keys; the first pair makes, each one checks
+	keys   [][2][]byte // secrets of challenges and of keys; the first pair makes challenges, and every pair checks them
 	clock  seckill.Clock
 	random io.Reader
 }

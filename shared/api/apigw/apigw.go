@@ -59,7 +59,7 @@ func ScheduleOr(schedule, operator Handler) Handler {
 	}
 }
 
-// direct prepares the context for a handler whose event is neither a queue's nor an HTTP request's.
+// direct prepares the context for a handler whose event comes neither from a queue nor from an HTTP request.
 func direct(h Handler) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		ctx, cancel := early(ctx, batchMargin)

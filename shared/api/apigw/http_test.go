@@ -30,7 +30,7 @@ func recorded(t *testing.T, name string) []byte {
 	return b
 }
 
-// changed returns the recorded request with some fields replaced; "requestContext.x" names a nested one.
+// changed returns the recorded request with some fields replaced; "requestContext.x" names a nested field.
 func changed(t *testing.T, fields map[string]any) []byte {
 	t.Helper()
 	var e map[string]any

@@ -15,7 +15,7 @@ import (
 // envelope.
 const maxLogs = 16 << 20
 
-// LogLine is a line of a log group. Its id is always the same and no other line's.
+// LogLine is a line of a log group. Its id never changes, and no other line has it.
 type LogLine struct{ ID, Message string }
 
 // LogsOr dispatches the events of a function that a log group is subscribed to and that serves an operator. It passes

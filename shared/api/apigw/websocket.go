@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// protocols is the header with the subprotocols that a client offers, and the one with which the server answers.
+// protocols is the header with the subprotocols that a client offers, and with the subprotocol of the server's answer.
 const protocols = "Sec-WebSocket-Protocol"
 
 // Connector lets connections of a WebSocket API in.

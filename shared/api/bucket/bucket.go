@@ -31,7 +31,7 @@ type Buckets struct {
 type row struct {
 	mu   sync.Mutex
 	hash [ways]uint64
-	full [ways]int64 // ns since 1970; 0: no bucket
+	full [ways]int64 // ns since 1970; 0 means no bucket
 }
 
 // New returns buckets for about that many callers at the same time.

@@ -23,7 +23,7 @@ import (
 type Limits struct {
 	Size   int // bytes of the file
 	Pixels int
-	Made   int // bytes of what is made of it; 0: any number
+	Made   int // bytes of what is made of it; 0 means any number
 }
 
 // What a picture may have.
@@ -36,7 +36,7 @@ var (
 
 const (
 	MaxSide  = 8_000 // pixels
-	maxScans = 100   // of a JPEG: each may take as long as the whole picture, in a few bytes; encoders make about ten
+	maxScans = 100   // scans of a JPEG: one of few bytes may take as long as the whole picture; encoders make about ten
 	quality  = 88    // of JPEG, in percent
 )
 

@@ -10,16 +10,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// ActTaker takes acts, out of the way of the requests that make them.
+// ActTaker takes acts without delaying the requests that make them.
 type ActTaker interface {
-	// Wants reports whether to take a normal act now; every suspicious one is taken.
+	// Wants reports whether to take a normal act now; every suspicious act is taken.
 	Wants(now time.Time) bool
-	// Take takes an act, whose hashes are not made yet. The act's texts may be kept, a itself not.
+	// Take takes an act, whose hashes are not made yet. It may keep the act's texts, but not the pointer a.
 	Take(a *seckill.Act, user string, network netip.Prefix, trace string)
 }
 
-// Acts is the log of acts: it sees each challenge, ticket and purchase that a shopper asks for, by a valid token. It is
-// safe for concurrent use. A nil *Acts logs nothing.
+// Acts is the log of acts: it sees each challenge, ticket and purchase that a shopper asks for with a valid token. It
+// is safe for concurrent use. A nil *Acts logs nothing.
 type Acts struct {
 	watch *acts.Detector
 	to    ActTaker

@@ -22,7 +22,7 @@ func (t *taken) Wants(time.Time) bool { return !t.full }
 
 func (t *taken) Take(a *seckill.Act, user string, network netip.Prefix, _ string) {
 	act := *a
-	act.User, t.from = user, network // a test wants both
+	act.User, t.from = user, network // tests compare both
 	t.acts = append(t.acts, act)
 }
 

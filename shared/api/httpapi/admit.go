@@ -35,7 +35,7 @@ type admitter struct {
 	flow     Admit
 	accounts Accounts
 	limits   *Limits
-	acts     *Acts // nil: none
+	acts     *Acts // nil if there are none
 }
 
 // caller finds out who asks, and from where.

@@ -14,7 +14,7 @@ const MaxContact = 200
 var writeTo = [languages]string{"您的账号暂时无法购买，如有疑问请联系 %s。",
 	"Your account cannot buy at the moment. If you think that this is wrong, write to %s."}
 
-// helpOf is what a shopper is told whose purchase ended for this reason; "" if the reason says it all.
+// helpOf returns the advice for a shopper whose purchase ended for this reason, or "" if the reason's text is enough.
 func helpOf(reason seckill.Code, r *http.Request, contact string) string {
 	lang := preferred(r.Header["Accept-Language"])
 	switch {

@@ -31,8 +31,8 @@ type buyer struct {
 	flow   Buyer
 	names  Names
 	limits *Limits
-	push   *pusher   // nil: none
-	acts   *Acts     // nil: none
+	push   *pusher   // nil if there is none
+	acts   *Acts     // nil if there are none
 	bodies sync.Pool // *[seckill.MaxBody + 1]byte
 }
 

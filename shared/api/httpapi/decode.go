@@ -32,8 +32,8 @@ func decodePurchase(body []byte) (buy.Purchase, error) {
 		nil
 }
 
-// decode decodes a body of JSON. The error is that of one of its fields, or errBody: never the library's, which may
-// have a part of a token.
+// decode decodes a body of JSON. The error is that of one of its fields, or errBody. It is never the library's error,
+// which may contain a part of a token.
 func decode(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
 	var e *seckill.Error

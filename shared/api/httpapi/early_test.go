@@ -39,8 +39,9 @@ func (e *early) Reserve(context.Context, time.Time, seckill.Request, bool, time.
 	return seckill.ReserveResult{Code: seckill.ReserveEarly, Start: now.Add(5 * time.Minute)}, nil
 }
 
-// TestEarlyPresses holds docs/ACTS.md: rule early counts who is told that the sale has not begun. With checks that is
-// who has a ticket. Within a second after such a press, the instance tells it to everybody, and it counts.
+// TestEarlyPresses holds docs/ACTS.md: rule early counts shoppers who are told that the sale has not begun. With
+// checks these are shoppers with a ticket. Within a second after such a press, the instance tells it to everybody, and
+// it counts.
 func TestEarlyPresses(t *testing.T) {
 	tickets, err := jwtauth.NewTickets(map[string]string{"1": "a secret of tickets"}, fixedClock{})
 	must.OK(t, err)

@@ -21,18 +21,18 @@ import (
 
 // Options are the settings that all handlers share. The zero value works.
 type Options struct {
-	// for faults and refused notifications, without addresses, tokens and bodies; nil: no log
+	// for faults and refused notifications, without addresses, tokens and bodies; nil means no log
 	Log        *slog.Logger
 	Version    string // shown by GET /healthz
 	CashierURL string // shown by GET /healthz: where a browser can pay a pay string; "" hides it
-	// the origin whose pages may read the answers, or "*"; "": only pages of the API's own origin
+	// the origin whose pages may read the answers, or "*"; "" means only pages of the API's own origin
 	CORSOrigin string
-	Push       *Push     // nil: pages are pushed nothing, and poll
-	Refusals   *Refusals // counts every refused or failed request by reason; nil: no counts
-	Contact    string    // whom a blocked shopper may write to, such as an e-mail address; "": the shop's support
-	Limits     *Limits   // how often one user and one network may call; nil: no limits
-	Acts       *Acts     // the log of what shoppers do to buy; nil: none
-	// what a shopper needs to find their order in the report of its sale; nil: no shopper is told it
+	Push       *Push     // if nil, nothing is pushed to pages, and they poll
+	Refusals   *Refusals // counts every refused or failed request by reason; nil means no counts
+	Contact    string    // whom a blocked shopper may write to, such as an e-mail address; "" means the shop's support
+	Limits     *Limits   // how often one user and one network may call; nil means no limits
+	Acts       *Acts     // the log of what shoppers do to buy; nil if nothing is logged
+	// what a shopper needs to find their order in the report of its sale; if nil, no shopper is told it
 	Salts Salts
 }
 
@@ -65,8 +65,8 @@ var (
 	kindProblem = []string{"application/problem+json"}
 	kindText    = []string{"text/plain; charset=utf-8"}
 	cacheNever  = []string{"no-store"}
-	// Public data may be a second old anyway. A cache in front goes on with an old answer while it asks for the next
-	// one, and for a minute while it gets none.
+	// Public data may be a second old anyway. A cache in front goes on with an old answer while it asks for a new
+	// answer, and for a minute if it gets no answer.
 	cacheShared = []string{"public, max-age=1, stale-while-revalidate=5, stale-if-error=60"}
 	nosniff     = []string{"nosniff"}
 	vary        = []string{"Accept-Language"}

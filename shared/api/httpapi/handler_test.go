@@ -110,7 +110,7 @@ func TestFaultsAreLoggedAndTellNothing(t *testing.T) {
 		name       string
 		err        error
 		code       seckill.Code
-		logged     string // "": nothing is logged
+		logged     string // "" if nothing is logged
 		retryAfter string
 	}{
 		{"plain error", errors.New(inner), seckill.CodeUnavailable, inner, "1"},

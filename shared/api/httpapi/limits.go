@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// callers is how many users, or networks, a process remembers for each route: 144 KiB.
+// callers is how many users, or networks, a process remembers for each route, in 144 KiB.
 const callers = 8192
 
 // rule is how often one user, and one network, may call a route in one process. A zero Rate sets no limit.
@@ -28,8 +28,8 @@ var (
 	signings = bucket.Rate{Every: 20 * time.Millisecond, Burst: 100}
 )
 
-// rules has every public route. Notifications have no limit: they come from few addresses, by the thousand, and one
-// that is turned away is money that nobody hears of for a while.
+// rules has every public route. Notifications have no limit: they come from few addresses, by the thousand, and if one
+// is refused, the shop does not hear of that money for a while.
 var rules = []rule{
 	{"/seckill/buy", presses, crowds},
 	{"/seckill/ing", bucket.Rate{}, crowds},
@@ -74,8 +74,8 @@ func NewLimits(clock seckill.Clock) *Limits {
 }
 
 // ofNetwork refuses a request whose network calls too often. Only the address that the server in front gave counts,
-// no header. Addresses of this machine and of private networks have no limit: shoppers on the internet have none, and
-// whatever has one, such as a proxy, stands for many.
+// no header. Addresses of this machine and of private networks have no limit: no shopper on the internet has such an
+// address, and whatever has one, such as a proxy, stands for many shoppers.
 func (l *Limits) ofNetwork(r *http.Request, pattern string) error {
 	if l == nil {
 		return nil
@@ -127,7 +127,7 @@ func (c caller) user(r *http.Request) (string, error) {
 	return id, err
 }
 
-// owner returns the caller, and refuses what is no order's id.
+// owner returns the caller, and refuses a text that is not an order's id.
 func (c caller) owner(r *http.Request, id string) (string, error) {
 	user, err := c.user(r)
 	if err == nil && !seckill.ValidOrderID(id) {
@@ -137,8 +137,8 @@ func (c caller) owner(r *http.Request, id string) (string, error) {
 }
 
 // NetworkOf returns the part of a client's network address that the client cannot choose freely: an IPv4 address, or
-// the first 64 bits of an IPv6 one, because a household controls the rest. remote comes from the server in front, with
-// or without a port.
+// the first 64 bits of an IPv6 address, because a household controls the rest. remote comes from the server in front,
+// with or without a port.
 func NetworkOf(remote string) (part netip.Prefix, ok bool) {
 	addr := AddressOf(remote)
 	bits := 64
@@ -149,7 +149,8 @@ func NetworkOf(remote string) (part netip.Prefix, ok bool) {
 	return part, err == nil && addr.IsValid()
 }
 
-// oneOf returns the network of an address for rules about networks; none for one that stands for many, as with limits.
+// oneOf returns the network of an address for rules about networks, or the zero network for an address that stands for
+// many shoppers, as with limits.
 func oneOf(remote string) netip.Prefix {
 	from, ok := NetworkOf(remote)
 	if !ok || from.Addr().IsLoopback() || from.Addr().IsPrivate() {

@@ -42,7 +42,8 @@ func knock(t *testing.T, h http.Handler, n int, path, remote, token string, head
 	return refused, wait
 }
 
-// TestLimitsOfNetworks: who shares a bucket, and who has none. No header makes a client another one.
+// TestLimitsOfNetworks checks which networks share a bucket, and which have no bucket. No header changes a client's
+// network.
 func TestLimitsOfNetworks(t *testing.T) {
 	t.Parallel()
 	const burst, more = 1000, 50

@@ -21,8 +21,8 @@ type Notifier interface {
 }
 
 // NewNotify serves POST /seckill/alipay/notify. The provider repeats a notification until it reads "success", so a
-// fault is a 5xx and anything forged a 4xx. There is no token: the form is signed. Refused notifications are logged,
-// because each may be about money that is not recorded otherwise.
+// fault is answered by a 5xx status and a forged form by a 4xx status. There is no token: the form is signed. Refused
+// notifications are logged, because each may be about money that is not recorded otherwise.
 func NewNotify(flow Notifier, o Options) *Handler {
 	rt := newRoute(http.MethodPost, "/seckill/alipay/notify", (&notifier{flow}).notify)
 	rt.refusals = true

@@ -76,7 +76,7 @@ func TestRefusedNotificationsAreLogged(t *testing.T) {
 	for _, c := range []struct {
 		name, kind string
 		err        error
-		logged     []string // nil: nothing
+		logged     []string // nil if nothing is logged
 	}{
 		{"forged", formKind, &seckill.Error{Code: seckill.CodeForged, Err: errors.New("another key")},
 			[]string{"level=WARN", "request refused", "code=notify_forged", "another key", "trace=req-1"}},

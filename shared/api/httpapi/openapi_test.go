@@ -101,7 +101,7 @@ func check(t testing.TB, rt Route, w *httptest.ResponseRecorder) {
 	}
 }
 
-// keywords are those that a schema of the document may have.
+// keywords are the keywords that a schema of the document may have.
 var keywords = []string{"type", "properties", "required", "items", "enum", "const", "pattern", "minLength", "maxLength",
 	"minimum", "maximum", "oneOf", "description", "format", "default", "additionalProperties"}
 
@@ -281,7 +281,7 @@ func TestUndescribedPropertiesAreMistakes(t *testing.T) {
 	}
 }
 
-// TestLimitsAreDescribed compares limits in docs/openapi.yaml with the code's.
+// TestLimitsAreDescribed compares limits in docs/openapi.yaml with the limits in code.
 func TestLimitsAreDescribed(t *testing.T) {
 	for name, want := range map[string]int{
 		"Purchase.address.maxLength": seckill.MaxAddress, "Order.count.maximum": seckill.MaxCount,

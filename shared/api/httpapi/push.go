@@ -10,7 +10,7 @@ import (
 type Push struct {
 	URL    string // ws or wss
 	Passes Passes
-	IDs    seckill.IDs // of which each pass gets a token, its nonce
+	IDs    seckill.IDs // makes the nonce of each pass, a token
 	// CatchesUp says that a connection tells what happened before it was open.
 	CatchesUp bool
 }
@@ -21,7 +21,7 @@ type Passes interface {
 	Append(b []byte, user, nonce string) (longer []byte, expires time.Time)
 }
 
-// offerSize is enough for most offers, in bytes: they have some 250.
+// offerSize, in bytes, is enough for most offers, which have some 250 bytes.
 const offerSize = 320
 
 // pusher writes offers of push: {"url":…,"pass":…,"expires_at":…}, with "catches_up":true before the pass if so.

@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/system"
 )
 
-// TestAPassCostsLittle: each accepted purchase has one.
+// TestAPassCostsLittle: a pass must be cheap, because each accepted purchase has a pass.
 func TestAPassCostsLittle(t *testing.T) {
 	p := newPusher(pushing(system.NewIDs(nil)))
 	body := make([]byte, 0, offerSize)

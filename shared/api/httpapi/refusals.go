@@ -39,12 +39,12 @@ type said struct {
 	since int // refusals since that line
 }
 
-// NewRefusals returns the value for Options. If who is nil, because there is no token secret, nothing is logged.
+// NewRefusals returns Refusals for Options. If who is nil, because there is no token secret, nothing is logged.
 func NewRefusals(count func(seckill.Reason), who Who, log *slog.Logger, clock seckill.Clock) *Refusals {
 	return &Refusals{count: count, who: who, log: log, clock: clock, said: map[seckill.Reason]*said{}}
 }
 
-// note receives every refusal; pattern is the route's, "" if there is none.
+// note receives every refusal; pattern is the route's pattern, or "" without a route.
 func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 	if f == nil {
 		return

@@ -10,12 +10,12 @@ import (
 )
 
 // TestRequestsThatAreRefused: what a route cannot read never reaches its flow, and what the flow refuses has its code.
-// buy_test.go has the purchase, which has a decoder of its own, and TestTokenTrouble who has no token.
+// buy_test.go has the purchase, which has its own decoder, and TestTokenTrouble the callers without a token.
 func TestRequestsThatAreRefused(t *testing.T) {
 	const cancelPath, ticketPath = "/order/" + orderID + "/cancel", "/seckill/ticket"
 	for _, c := range []struct {
 		method, path, body string
-		err                error // of the flow; nil: it is not called
+		err                error // of the flow; nil if it is not called
 		code               seckill.Code
 		says               string // a part of the answer, in English
 	}{

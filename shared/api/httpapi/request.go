@@ -12,7 +12,7 @@ import (
 
 // Limits of requests in addition to those of package seckill.
 const (
-	maxPage     = 10_000 // pages of a list; deeper ones cost more than they are worth
+	maxPage     = 10_000 // pages of a list; further pages cost more than they are worth
 	maxSize     = 100    // entries in a page
 	defaultSize = 10
 	maxTrace    = 128 // bytes of a request id

@@ -25,7 +25,7 @@ type itemJSON struct {
 	Checks     seckill.Checks    `json:"checks,omitempty"`
 	Activity   *activityJSON     `json:"activity,omitempty"`
 	Variant    *variantJSON      `json:"variant,omitempty"`
-	AsOf       string            `json:"as_of,omitempty"` // when it was so, unless that is a moment ago
+	AsOf       string            `json:"as_of,omitempty"` // the time of this state, unless that is a moment ago
 }
 
 // activityJSON names the activity that an item is in.
@@ -96,7 +96,7 @@ type orderJSON struct {
 	Number     string        `json:"number,omitempty"`
 	RefundWhy  string        `json:"refund_reason,omitempty"` // why the shopper asks for a refund
 	History    []changeJSON  `json:"history"`
-	Payments   []paymentJSON `json:"payments,omitzero"` // nil, absent: not asked for; empty: there is none
+	Payments   []paymentJSON `json:"payments,omitzero"` // absent if they were not asked for; empty if there are none
 	Money      string        `json:"money,omitempty"`   // where the shopper's money is, in words; with Payments
 	Report     *reportJSON   `json:"report,omitempty"`  // of a single order, once its sale is over
 }
@@ -154,7 +154,7 @@ func newPayments(payments []seckill.Payment) []paymentJSON {
 	return out
 }
 
-// statusJSON is the state of an order: an item's newest one, or one just cancelled.
+// statusJSON is the state of an order: an item's newest order, or an order that was just cancelled.
 type statusJSON struct {
 	PayString    string        `json:"alipay_order"`
 	State        seckill.State `json:"state"`

@@ -22,7 +22,7 @@ type Shop interface {
 	Left(ctx context.Context, item string) (shop.View, error)
 	// Newest returns the state of the user's newest order of an item. CodeItemUnknown, CodeNotReady.
 	Newest(ctx context.Context, user, item string) (shop.Status, error)
-	// Order returns one of the user's own orders. CodeOrderUnknown, also for another user's.
+	// Order returns one of the user's own orders. CodeOrderUnknown, also for another user's order.
 	Order(ctx context.Context, user, order string) (shop.OrderView, error)
 	// Has refuses an order that is not the user's, placed or queued. CodeOrderUnknown, CodeNotReady.
 	Has(ctx context.Context, user, order string) error
@@ -63,11 +63,11 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 type shopper struct {
 	flow   Shop
 	caller caller
-	push   *pusher // nil: none
+	push   *pusher // nil if there is none
 	health healthJSON
 
 	contact string // Options.Contact
-	salts   Salts  // nil: none
+	salts   Salts  // nil if there are none
 }
 
 type healthJSON struct {
@@ -196,7 +196,7 @@ func (s *shopper) cancel(r *http.Request, id string) (answer, error) {
 	return told(s.flow.Cancel(r.Context(), user, id))
 }
 
-// offer gives another pass to a shopper who has this order: a pass is good for one connection, and not for long.
+// offer gives another pass to a shopper who has this order: a pass is good for one connection and a short time.
 func (s *shopper) offer(r *http.Request, id string) (answer, error) {
 	user, err := s.caller.user(r)
 	if err != nil {

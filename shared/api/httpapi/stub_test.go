@@ -47,7 +47,7 @@ type stubs struct {
 	kind     seckill.PayKind
 	why      string
 	way      pay.Way
-	trace    string // of the context passed to Buy
+	trace    string // the trace of the context that Buy got
 	page     [2]int
 	issuers  []seckill.Issuer
 	grant    seckill.Grant

@@ -19,8 +19,8 @@ const (
 // languageTags are the values of Content-Language.
 var languageTags = [languages][]string{chinese: {"zh-CN"}, english: {"en"}}
 
-// English reports whether the values of Accept-Language prefer English to Chinese: the larger weight wins, the first of
-// equals, and Chinese if neither is named.
+// English reports whether the values of Accept-Language prefer English to Chinese: the larger weight wins, of equal
+// weights the first, and Chinese if neither is named.
 func English(headers []string) bool { return preferred(headers) == english }
 
 // preferred returns the language with the highest weight in Accept-Language (RFC 9110 section 12.5.4), the first

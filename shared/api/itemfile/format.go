@@ -35,7 +35,7 @@ type written struct {
 // question is a question in a JSON file.
 type question struct {
 	Text    string   `json:"text"`
-	Answers []string `json:"answers,omitempty"` // none: whoever exported the file may not see them
+	Answers []string `json:"answers,omitempty"` // none if whoever exported the file may not see them
 }
 
 // Format writes items as a JSON file that Parse reads: one column per line, times in UTC. It omits what a file cannot

@@ -52,7 +52,7 @@ type record struct {
 
 // Place is where an item is in a file.
 type Place struct {
-	N     int    `json:"n,omitempty"` // of a JSON file's element, or of a CSV file's line, from 1; 0: of none
+	N     int    `json:"n,omitempty"` // number of a JSON file's element or a CSV file's line, from 1; or 0
 	Where string `json:"where"`       // "line 3", "element 2 (line 9)"
 }
 
@@ -65,7 +65,7 @@ type Line struct {
 // Fault is what is wrong with a column of an item.
 type Fault struct{ Field, What string }
 
-// Columns returns what is wrong with each column of a file's only bad item; nothing if there are several.
+// Columns returns what is wrong with each column of a file's only bad item, or nothing if several items are bad.
 func (e *Error) Columns() (all []Fault) {
 	if len(e.Lines) != 1 {
 		return nil
@@ -81,7 +81,7 @@ func (e *Error) Columns() (all []Fault) {
 	return all
 }
 
-// ColumnOf returns the column that an error of an item is about, with whose name it begins, or "" if it is about none.
+// ColumnOf returns the column with whose name an item's error begins, or "" if the error is about no column.
 func ColumnOf(what string) string {
 	word := what[:len(what)-len(strings.TrimLeft(what, "abcdefghijklmnopqrstuvwxyz_"))]
 	others := map[string]string{"cover": "covers", "commodity": "commodity_id", "question": "questions"}

@@ -159,7 +159,7 @@ func TestWhatAFileDoesNotSay(t *testing.T) {
 		for what, l := range map[string]seckill.Listing{"read": items[0], "sent": sent[0]} {
 			l.Keep(&stored)
 			questions := len(l.Questions)
-			if l.Questions == nil { // those of the item stay
+			if l.Questions == nil { // the item's questions stay
 				questions = len(stored.Questions)
 			}
 			got := fmt.Sprint(l.Covers, " ", l.Detail, " ", l.Commodity.ID, " ", l.Checks, " ", questions)

@@ -20,7 +20,7 @@ import (
 // MaxToken is the largest token in bytes: ours have some 150; longer ones are refused before any work.
 const MaxToken = 4 << 10
 
-// accessToken is the sub claim of a token that permits buying; refresh tokens have another one.
+// accessToken is the sub claim of a token that permits buying; refresh tokens have another sub.
 const accessToken = "1"
 
 // Keys are the secrets that may have signed a token. To rotate: add the new secret under a new kid, switch the issuer
@@ -230,7 +230,7 @@ func (u *userID) UnmarshalJSON(b []byte) error {
 // Signer makes access tokens with the newest of its keys. It is safe for concurrent use.
 type Signer struct {
 	secret []byte
-	kid    string // "": the token has none
+	kid    string // "" if the token has none
 }
 
 // NewSigner returns a signer with the current key or, without one, the key whose kid sorts last, which with names like

@@ -27,11 +27,11 @@ const (
 // safe for concurrent use.
 type Passes struct {
 	clock seckill.Clock
-	keys  [][]byte  // the first one makes passes, any one checks them, so that a rotation refuses none
+	keys  [][]byte  // the first key makes passes, every key checks them, so that a rotation refuses no pass
 	makes sync.Pool // hash.Hash under the first key: each accepted purchase needs one
 }
 
-// NewPasses returns a maker and checker of passes; keys are those of New, which has checked them.
+// NewPasses returns a maker and checker of passes; keys are the keys of New, which has checked them.
 func NewPasses(keys Keys, clock seckill.Clock) *Passes {
 	p := &Passes{clock: clock}
 	if keys.Current != "" {

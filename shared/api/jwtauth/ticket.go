@@ -22,7 +22,7 @@ const MaxTicket = 512
 type Tickets struct {
 	clock  seckill.Clock
 	newest string            // the header of the tickets that are made
-	kid    string            // theirs
+	kid    string            // the key id in that header
 	keys   map[string][]byte // by the encoded header, which has nothing but type, algorithm and kid
 }
 
@@ -36,7 +36,8 @@ type ticketClaims struct {
 var b64 = base64.RawURLEncoding.Strict()
 
 // NewTickets returns a maker and checker of tickets. secrets are by kid. The secret whose kid sorts last makes tickets,
-// and each secret checks them. To rotate, add a secret, and remove the old one when the sales of its tickets are over.
+// and each secret checks them. To rotate, add a secret, and remove the old secret when the sales of its tickets are
+// over.
 func NewTickets(secrets map[string]string, clock seckill.Clock) (*Tickets, error) {
 	t := &Tickets{clock: clock, keys: map[string][]byte{}}
 	for _, kid := range slices.Sorted(maps.Keys(secrets)) {

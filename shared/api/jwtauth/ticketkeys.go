@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// MaxTicketKeys is how many keys of tickets a stack has at most: one that makes them, and earlier ones that check.
+// MaxTicketKeys is how many keys of tickets a stack has at most: one key that makes tickets, and earlier keys that
+// check them.
 const MaxTicketKeys = 3
 
 // minTicketSecret is the shortest secret of a ticket key, in characters.
 const minTicketSecret = 16
 
-// TicketKey is one of the keys that tickets and proofs of work are made with. It makes none before From: an instance
-// reads a new key some minutes after another one, and would refuse what that one has made.
+// TicketKey is one of the keys that tickets and proofs of work are made with. It is not used before From: an instance
+// may read a new key some minutes after another instance, and would refuse what the other has made with it.
 type TicketKey struct {
 	From   time.Time // in whole seconds; different for each key
 	Secret string
@@ -60,7 +61,7 @@ func (keys TicketKeys) String() string {
 	return strings.Join(fields, " ")
 }
 
-// Add returns the keys with another one, which makes tickets from this time on, or right after the newest begins. Of
+// Add returns the keys with another key, which makes tickets from this time on, or right after the newest begins. Of
 // more than MaxTicketKeys the oldest go.
 func (keys TicketKeys) Add(secret string, from time.Time) TicketKeys {
 	from = from.Truncate(time.Second)
@@ -71,7 +72,7 @@ func (keys TicketKeys) Add(secret string, from time.Time) TicketKeys {
 	return all[max(0, len(all)-MaxTicketKeys):]
 }
 
-// Maker returns the place of the key that makes tickets at this time: the newest that has begun, else the oldest.
+// Maker returns the index of the key that makes tickets at this time: the newest key that has begun, else the oldest.
 func (keys TicketKeys) Maker(now time.Time) int {
 	for i := len(keys) - 1; i > 0; i-- {
 		if !now.Before(keys[i].From) {

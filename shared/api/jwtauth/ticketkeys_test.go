@@ -28,7 +28,7 @@ func TestTicketKeys(t *testing.T) {
 		t.Errorf("the first key is %v", s)
 	}
 
-	// One more keeps the two before; the next one drops the oldest. No two begin together.
+	// Another key keeps the two before it; the next key drops the oldest. No two keys begin together.
 	third := keys.Add("x-third-of-tickets", second)
 	if len(third) != 3 || !third[2].From.Equal(second.Add(time.Second)) || third[0] != keys[0] || len(keys) != 2 {
 		t.Errorf("after another one: %v", third)

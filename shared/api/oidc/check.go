@@ -21,16 +21,16 @@ const (
 	maxSeconds = 253402300799 // the last second of the year 9999
 )
 
-// algorithms are those that a token may be signed with.
+// algorithms are the algorithms that a token may be signed with.
 var algorithms = []string{jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg()}
 
 // wanted is what a token must be for. The zero value accepts a token of any issuer for any of its clients.
 type wanted struct {
 	issuer, client string // set: an ID token that was just exchanged
-	nonce          string // of a code; "": none
+	nonce          string // the nonce of a code; "" without a code
 }
 
-// claims are those that matter.
+// claims are the claims that matter.
 type claims struct {
 	jwt.Claims `json:"-"` // never called: the parser leaves the claims alone
 
@@ -157,7 +157,7 @@ func unverified(t *jwt.Token, err error) error {
 	return err // the issuer cannot be reached
 }
 
-// times returns what is wrong with the times of a token; fresh: it was made for this exchange.
+// times returns what is wrong with the times of a token. fresh means that the token was made for this exchange.
 func (c *claims) times(now time.Time, fresh bool) error {
 	at, leeway := float64(now.UnixMilli())/1000, Leeway.Seconds()
 	switch {

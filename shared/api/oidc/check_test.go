@@ -84,7 +84,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestForged checks tokens that the issuer did not sign, or not in one of the two ways.
+// TestForged checks tokens that the issuer did not sign, or did not sign in one of the two ways.
 func TestForged(t *testing.T) {
 	f, s, _ := fresh(t)
 	k := testKeys()

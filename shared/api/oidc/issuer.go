@@ -23,10 +23,10 @@ type issuer struct {
 	http           *http.Client
 
 	mu     sync.Mutex
-	last   *snapshot     // the last good one, kept while the issuer cannot be reached; nil: none yet
-	err    error         // of the last read
+	last   *snapshot     // the last good snapshot, kept while the issuer cannot be reached; nil if there is none yet
+	err    error         // the error of the last read
 	tried  time.Time     // when the last read began
-	flight chan struct{} // closed when the read under way ends; nil: none
+	flight chan struct{} // closed when the read under way ends; nil if there is none
 }
 
 func (s *issuer) clientIDs() []string {
@@ -125,7 +125,7 @@ func (s *issuer) snapshot(ctx context.Context, now time.Time) (*snapshot, error)
 		return nil, fmt.Errorf("oidc: issuer %s: its document names %.200q", s.name, next.Issuer)
 	}
 	addresses := []string{next.Authorization, next.Token, next.Keys}
-	if next.EndSession != "" { // an issuer need not have one
+	if next.EndSession != "" { // an issuer need not have an address for signing out
 		addresses = append(addresses, next.EndSession)
 	}
 	for _, address := range addresses {

@@ -43,8 +43,8 @@ type jsonKey struct {
 	Y     string `json:"y"`
 }
 
-// usable returns the keys that sign with RS256 or ES256 and have a kid; the first of equals. It leaves out all others,
-// which an issuer may have for other uses.
+// usable returns the keys that sign with RS256 or ES256 and have a kid; of two equal kids the first. It leaves out
+// others, which an issuer may have for other uses.
 func (s *keySet) usable() (map[keyName]any, error) {
 	if len(s.Keys) > MaxKeys {
 		return nil, fmt.Errorf("%d keys, want at most %d", len(s.Keys), MaxKeys)

@@ -28,7 +28,7 @@ const (
 	MaxKeys     = 100             // keys of an issuer
 	Timeout     = 3 * time.Second // of one call
 
-	Leeway     = time.Minute // by which an issuer's clock may differ from ours
+	Leeway     = time.Minute // how much an issuer's clock may differ from ours
 	freshFor   = time.Hour   // after which addresses and keys are read again
 	againAfter = time.Minute // between two reads, whatever asks for them
 	soonAfter  = time.Second // the same as long as there is nothing to go on with
@@ -40,8 +40,8 @@ const (
 type Client struct {
 	Issuer   string // exactly as its tokens have it
 	ClientID string
-	Metadata string // base of the address of the discovery document; "": Issuer
-	// Secret returns the client's secret, which is asked for each time; nil, or an empty one: a public client.
+	Metadata string // base of the address of the discovery document; "" means Issuer
+	// Secret returns the client's secret; it is called for each request. A public client has nil, or an empty secret.
 	Secret func() string
 }
 
@@ -49,7 +49,7 @@ type Client struct {
 type Options struct {
 	Clients []Client // in the order in which pages offer them; several of one issuer are allowed
 	Clock   seckill.Clock
-	HTTP    http.RoundTripper // nil: the network
+	HTTP    http.RoundTripper // nil means the network
 }
 
 // Issuers implements seckill.Issuers. It is safe for concurrent use.

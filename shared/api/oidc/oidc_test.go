@@ -70,7 +70,7 @@ func TestExchangeRefused(t *testing.T) {
 		grant  func(g *seckill.Grant)
 		status int
 		token  map[string]any // changes of the ID token
-		body   any            // instead of one with an ID token
+		body   any            // instead of a body with an ID token
 		want   seckill.Reason
 	}{
 		"the code again":        {grant: func(g *seckill.Grant) { g.Code = "spent" }, want: seckill.TokenGrant},
@@ -245,7 +245,7 @@ func bits(n uint) string {
 	return base64.RawURLEncoding.EncodeToString(new(big.Int).SetBit(big.NewInt(1), int(n-1), 1).Bytes())
 }
 
-// TestKeysAreUsedByWhatTheyAre: a set may have keys for other uses, or two of one kid; those that fit are used.
+// TestKeysAreUsedByWhatTheyAre: a set may have keys for other uses, or two keys of one kid; the keys that fit are used.
 func TestKeysAreUsedByWhatTheyAre(t *testing.T) {
 	f, s, _ := fresh(t)
 	k := testKeys()
@@ -264,7 +264,7 @@ func TestKeysAreUsedByWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestKeysRotate checks when keys are read again, and that the last good ones serve while the issuer is away.
+// TestKeysRotate checks when keys are read again, and that the last good keys serve while the issuer is away.
 func TestKeysRotate(t *testing.T) {
 	f, s, clock := fresh(t)
 	k := testKeys()

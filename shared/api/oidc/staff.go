@@ -17,12 +17,12 @@ import (
 // Claims that Staff reads unless told otherwise.
 const (
 	DefaultGroups = "cognito:groups"
-	DefaultPrefix = "seckill-" // of the groups' names: seckill-finance is the role finance
+	DefaultPrefix = "seckill-" // prefix of the groups' names: seckill-finance is the role finance
 	DefaultWho    = "sub"
 	DefaultScope  = "openid"
 )
 
-// nameClaims are those that show a person's name, the best first.
+// nameClaims are the claims that show a person's name, the best first.
 var nameClaims = []string{"email", "preferred_username", "cognito:username", "name"}
 
 // maxWhoClaim is the longest name of a person, in bytes.
@@ -32,7 +32,7 @@ const maxWhoClaim = 128
 type StaffOptions struct {
 	Options         // with one client
 	Groups   string // the claim that lists a person's groups
-	Prefix   string // of the groups whose names end with a role
+	Prefix   string // the prefix of groups whose names end with a role
 	WhoClaim string // the claim that names a person, for good
 	Scope    string // what to ask for
 }
@@ -41,7 +41,7 @@ type StaffOptions struct {
 type Staff struct {
 	issuers *Issuers
 	with    StaffOptions
-	host    string // of the issuer: a person's identity begins with it
+	host    string // the issuer's host: a person's identity begins with it
 }
 
 var _ seckill.StaffIssuer = (*Staff)(nil)

@@ -101,7 +101,7 @@ func TestARefreshWithoutAnIDToken(t *testing.T) {
 	for name, c := range map[string]struct {
 		grant  seckill.Grant
 		answer map[string]any
-		want   *seckill.StaffMember // nil: a fault
+		want   *seckill.StaffMember // nil if a fault is wanted
 	}{
 		"rotated": {refresh, map[string]any{"access_token": "a", "refresh_token": "r2"},
 			&seckill.StaffMember{Silent: true, Refresh: "r2"}},
@@ -124,7 +124,7 @@ func TestWhoStaffAre(t *testing.T) {
 	for name, c := range map[string]struct {
 		claims map[string]any
 		change func(*StaffOptions)
-		who    string // after the host; "": refused
+		who    string // after the host; "" if refused
 		roles  string
 	}{
 		"no group": {claims: map[string]any{}, who: "a-person"},

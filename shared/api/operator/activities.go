@@ -38,7 +38,7 @@ type Activity struct {
 type ActivityView struct {
 	Activity
 	Rules   []seckill.Rule `json:"rules"`
-	Members []ItemState    `json:"members"` // in the order of items; those that cannot be read are left out
+	Members []ItemState    `json:"members"` // in the order of items, without items that cannot be read
 }
 
 // ActivityChange is an activity after a command. Items is how many items it stopped, resumed or copied.
@@ -135,7 +135,7 @@ func (c *SaveActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error)
 		From: cmp.Or(c.Via, seckill.MadeAtCLI)}))
 }
 
-// DeleteActivity deletes an activity; undo: it brings it back.
+// DeleteActivity deletes an activity or, with undo, brings it back.
 type DeleteActivity struct {
 	Given
 	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
@@ -218,7 +218,7 @@ func (h *ActivityHandler) changed(d activity.Done, err error) (Done, error) {
 	return out, err
 }
 
-// recorded returns what the audit log has of an activity, or nil if there was none.
+// recorded returns the activity's fields for the audit log, or nil if there was no activity.
 func recorded(a *seckill.Activity) []slog.Attr {
 	if a.ID == "" {
 		return nil

@@ -21,10 +21,10 @@ func NewBlockHandler(flow *block.Flow) Handler {
 // Block is a seckill.Block as operators write and read it.
 type Block struct {
 	Subject string    `json:"subject"`        // a user, or a range of addresses: see seckill.ParseSubject
-	Item    string    `json:"item,omitempty"` // "": every item
+	Item    string    `json:"item,omitempty"` // "" means every item
 	Reason  string    `json:"reason"`
-	Until   time.Time `json:"until,omitzero"` // zero: for good
-	By      string    `json:"by,omitempty"`   // by and made are the shop's
+	Until   time.Time `json:"until,omitzero"` // zero means for good
+	By      string    `json:"by,omitempty"`   // the shop sets By and Made
 	Made    time.Time `json:"made,omitzero"`
 }
 
@@ -35,7 +35,7 @@ type BlockPage struct {
 	Next       string   `json:"next,omitempty"`
 }
 
-// PutBlocks makes blocks hold; dry: it checks them only.
+// PutBlocks makes blocks hold; with dry it only checks them.
 type PutBlocks struct {
 	Given
 	Blocks Blocks `json:"blocks" sample:"[{\"subject\":\"1001\",\"reason\":\"r\"}]"`
@@ -56,7 +56,7 @@ func (*PutBlocks) Spec() Spec {
 	return Spec{Name: "block", Path: "blocks add", Roles: operators, In: "repair", File: true, Short: "Block shoppers"}
 }
 
-// reason is that of a single block.
+// reason returns the reason of a single block.
 func (c *PutBlocks) reason() string {
 	if len(c.Blocks) == 1 {
 		return c.Blocks[0].Reason
@@ -89,7 +89,7 @@ func (c *PutBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 // DropBlock removes a block.
 type DropBlock struct {
 	Given
-	Item    string `json:"item,omitempty" is:"item"` // "": the one for every item
+	Item    string `json:"item,omitempty" is:"item"` // "" means the block for every item
 	Subject string `json:"subject" is:"subject"`
 }
 
@@ -106,7 +106,7 @@ func (c *DropBlock) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 	return Done{Result: dropped, Outcome: changedIf(dropped)}, err
 }
 
-// ListBlocks lists blocks, those of one subject or all.
+// ListBlocks lists the blocks of one subject, or all blocks.
 type ListBlocks struct {
 	Given
 	Subject string `json:"subject,omitempty" is:"subject"`

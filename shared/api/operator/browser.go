@@ -25,15 +25,16 @@ type BrowserOptions struct {
 	Do func(ctx context.Context, c Caller, body []byte) (status int, answer []byte)
 	// Plain: browsers reach it by http, as on this machine only; browsers take a __Host- cookie by https only
 	Plain bool
-	Links *Links // one-time links that sign in whoever has them; nil: none
-	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends them back there.
+	Links *Links // one-time links that sign in whoever has them; nil if there is none
+	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends browsers back
+	// there.
 	Public string
 	SignIn bool // staff sign in at an issuer
 	// Tool is what the command line tool needs to find this shop, such as "--stack seckill-prod"
 	Tool string
 	// Keys authenticate what a browser keeps while it is at the issuer. The first key signs; signatures of the others
-	// are accepted, too. There is one at least, and all processes of the shop have the same. nil: a key of this
-	// process.
+	// are accepted, too. There is one key at least, and all processes of the shop have the same keys. If Keys is nil,
+	// this process makes a key for itself.
 	Keys   func() [][]byte
 	Clock  seckill.Clock
 	Random session.Random
@@ -68,8 +69,8 @@ func (h *BrowserHandler) session(w http.ResponseWriter, r *http.Request) {
 		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": h.SignIn, "tool": h.Tool})
 }
 
-// command has a command executed for whoever the cookie names; for nobody, no body is read. A command that a screen
-// gives by itself leaves the session idle.
+// command has a command executed for the person whom the cookie names; without such a person it reads no body. A
+// command that a screen gives by itself does not keep the session from ending as idle.
 func (h *BrowserHandler) command(w http.ResponseWriter, r *http.Request) {
 	s, err := h.Sessions.Look(r.Context(), h.cookie(r))
 	if err != nil {
@@ -102,7 +103,7 @@ func (h *BrowserHandler) command(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, err)
 		return
 	}
-	if got.Problem != nil { // of a function, which answers with it as with a result
+	if got.Problem != nil { // a function's problem document comes as a result does
 		answer = got.Problem
 		if err := json.Unmarshal(answer, &got); err != nil {
 			h.fail(w, r, err)
@@ -148,8 +149,8 @@ func (h *BrowserHandler) unknown(w http.ResponseWriter, r *http.Request) {
 	httpapi.Problem(w, r, seckill.Refuse(seckill.CodeNotFound))
 }
 
-// name is the cookie's. A browser takes a __Host- cookie only from this very host by https, for all its paths, so that
-// no other host of the domain can set one.
+// name returns the cookie's name. A browser takes a __Host- cookie only from this very host by https, for all its
+// paths, so that no other host of the domain can set it.
 func (h *BrowserHandler) name() string {
 	if h.Plain {
 		return "staff"
@@ -162,7 +163,7 @@ func (h *BrowserHandler) made(value string, seconds int) *http.Cookie {
 		SameSite: http.SameSiteStrictMode}
 }
 
-// cookie returns the cookie's value, or "" if there is none, or several.
+// cookie returns the cookie's value, or "" if there is no such cookie, or several.
 func (h *BrowserHandler) cookie(r *http.Request) string {
 	if list := r.CookiesNamed(h.name()); len(list) == 1 {
 		return list[0].Value
@@ -184,7 +185,7 @@ func (h *BrowserHandler) fail(w http.ResponseWriter, r *http.Request, err error)
 	httpapi.Problem(w, r, err)
 }
 
-// refusal is a problem document of the handler itself.
+// refusal is a problem document that the handler itself makes.
 type refusal struct {
 	status       int
 	code, detail string

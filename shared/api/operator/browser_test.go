@@ -418,7 +418,7 @@ func (u *unread) Read(p []byte) (int, error) {
 func TestBodies(t *testing.T) {
 	const buffers = 64 << 10 // that a reader may be ahead
 	for name, c := range map[string]struct {
-		role   seckill.Role // "": nobody
+		role   seckill.Role // "" if it is nobody
 		header string
 		most   int
 		status int

@@ -17,11 +17,11 @@ var (
 )
 
 const (
-	networks = 1024 // that a process remembers
+	networks = 1024 // networks that a process remembers
 	everyone = "*"
 )
 
-// Waits of who comes back from the issuer.
+// Waits of people who come back from the issuer.
 const (
 	busyWait = 3 * time.Second // of one call of the issuer
 	awayWait = 30 * time.Second
@@ -43,8 +43,9 @@ func newLimits(clock seckill.Clock) *limits {
 	return &limits{clock: clock, signings: bucket.New(signings, networks), failures: bucket.New(failures, 1)}
 }
 
-// exchange lets one code be spent at a time, and none for a while after the issuer did not answer: else whoever calls
-// often keeps every instance waiting for the issuer, and commands find none. wait is 0, or how long to wait.
+// exchange lets one code be spent at a time, and no code for a while after the issuer did not answer. Otherwise a
+// caller could keep every instance waiting for the issuer, and commands would find no free instance. wait is 0, or how
+// long the caller has to wait.
 func (l *limits) exchange() (wait time.Duration, away bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -27,7 +27,7 @@ type Links struct {
 	Random session.Random
 
 	mu   sync.Mutex
-	made []link // the oldest first, one a person
+	made []link // the oldest first, one link per person
 }
 
 type link struct {
@@ -36,8 +36,8 @@ type link struct {
 	ends time.Time
 }
 
-// New makes the path of a link that signs in who. It ends an earlier one of the same person, and the oldest one of
-// MaxLinks people.
+// New makes the path of a link that signs in who. It ends an earlier link of the same person and, if MaxLinks people
+// have a link, the oldest link.
 func (l *Links) New(who string) (path string) {
 	key := base64.RawURLEncoding.EncodeToString(l.Random.Bytes(linkBytes))
 	l.mu.Lock()
@@ -48,7 +48,7 @@ func (l *Links) New(who string) (path string) {
 	return "/admin/link?key=" + key
 }
 
-// take returns whom a key signs in, and ends its link, or "" if it is of no link.
+// take returns the person whom a link's key signs in, and ends the link. It returns "" if the key is of no link.
 func (l *Links) take(key string) (who string) {
 	hash, now := sha256.Sum256([]byte(key)), l.Clock.Now()
 	l.mu.Lock()

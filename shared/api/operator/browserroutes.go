@@ -33,7 +33,7 @@ func NewBrowserHandler(o BrowserOptions) (*BrowserHandler, error) {
 	})
 	mux.HandleFunc("/admin/", h.unknown)
 	protection := http.NewCrossOriginProtection()
-	if public.Host != "" { // an API behind a CDN hears another Host
+	if public.Host != "" { // an API behind a CDN gets another Host
 		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
 			return nil, fmt.Errorf("operator: public address: %w", err)
 		}

@@ -20,8 +20,8 @@ import (
 
 const (
 	signInLife  = 10 * time.Minute    // from the issuer's page to the way back
-	leftLife    = 30 * 24 * time.Hour // in which a browser remembers that somebody signed out
-	signInTime  = 20 * time.Second    // of the issuer's three calls, 3 s each, and of the tables'
+	leftLife    = 30 * 24 * time.Hour // how long a browser remembers that somebody signed out
+	signInTime  = 20 * time.Second    // for the issuer's three calls, 3 s each, and the tables' calls
 	signInBytes = 32                  // of state, nonce and verifier
 	maxCode     = 2048                // bytes of an issuer's code
 	signInTexts = 3
@@ -63,8 +63,8 @@ func (h *BrowserHandler) start(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// callback signs in whoever comes back from the issuer in the browser that went there. The issuer is asked only about a
-// sign-in that this shop began.
+// callback signs in the person who comes back from the issuer in the browser that went there. It asks the issuer only
+// about a sign-in that this shop began.
 func (h *BrowserHandler) callback(w http.ResponseWriter, r *http.Request) {
 	if err := h.limits.ofNetwork(r); err != nil {
 		h.fail(w, r, err)
@@ -107,8 +107,8 @@ func (h *BrowserHandler) callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// spend has the issuer's code spent, which limits.exchange has allowed, also for a browser that hangs up meanwhile:
-// else the issuer would seem not to answer.
+// spend redeems the issuer's code, as limits.exchange has allowed. It goes on if the browser hangs up meanwhile:
+// otherwise it would seem that the issuer does not answer.
 func (h *BrowserHandler) spend(ctx context.Context, g seckill.Grant) (cookie string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInTime)
 	defer cancel()
@@ -168,7 +168,7 @@ func mark(key []byte, texts []string, until string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// kept returns what the browser kept when it went to the issuer, nil if it did not, or too long ago.
+// kept returns what the browser kept when it went to the issuer, or nil if it did not go there or went too long ago.
 func (h *BrowserHandler) kept(r *http.Request) []string {
 	list := r.CookiesNamed(h.signInName())
 	if len(list) != 1 {
@@ -190,7 +190,7 @@ func (h *BrowserHandler) kept(r *http.Request) []string {
 	return texts
 }
 
-// refused records a sign-in that led to none, as far as the audit log has room for failures, and says why.
+// refused records a sign-in that led to no session, unless the audit log gets too many failures, and says why.
 func (h *BrowserHandler) refused(w http.ResponseWriter, r *http.Request, who, result string, cause error) {
 	if h.limits.recorded() {
 		if err := h.Sessions.Refused(r.Context(), who, result); err != nil {

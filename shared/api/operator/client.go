@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Client sends commands to whatever handles the events of Serve: a back office or a local system. A refused
+// Client sends commands to a back office or a local system, which handles them with Serve. A refused
 // command returns a *Refusal. Errors of Call are returned unchanged: the command may have been executed, and may be
 // repeated.
 type Client struct {
@@ -25,11 +25,11 @@ type Client struct {
 // Refusal is a problem document's code and detail.
 type Refusal struct {
 	Code      seckill.Code `json:"code"`
-	Detail    string       `json:"detail"` // a sentence; of a fault: its cause
+	Detail    string       `json:"detail"` // a sentence; for a fault, its cause
 	Conflicts []Conflict   `json:"conflicts,omitempty"`
 
 	Lines []itemfile.Line `json:"lines,omitempty"` // import: what is wrong with the items, the first maxLines
-	Wrong int             `json:"wrong,omitempty"` // how many lines are
+	Wrong int             `json:"wrong,omitempty"` // how many lines are wrong
 }
 
 func (r *Refusal) Error() string { return r.Detail }

@@ -23,8 +23,8 @@ type Command interface {
 // Spec says what a command is.
 type Spec struct {
 	Name  string         // as events have it
-	Path  string         // as the tool has it, such as "items stop"; "": the tool does not give it by itself
-	Roles []seckill.Role // who may give it, the least first: it is the one that the tool asks for
+	Path  string         // as the tool has it, such as "items stop"; "" if the tool does not give it by itself
+	Roles []seckill.Role // who may give it, the least role first: the tool asks for that role
 	In    string         // the short name of the function that executes it
 	Short string         // what it does, in a line
 	Long  string         // further help
@@ -35,7 +35,7 @@ type Spec struct {
 // Given is a part of every command: its name, and who gives it.
 type Given struct {
 	Command string `json:"command"`
-	Who     string `json:"who"` // in a stack the back office says it; in a local system the caller
+	Who     string `json:"who"` // set by the back office in a stack, and by the caller in a local system
 
 	answers bool // whether the caller may see the answers to questions; no request can set it
 }
@@ -60,7 +60,7 @@ var (
 	auditors    = []seckill.Role{seckill.RoleAuditor}
 )
 
-// find returns a new command of a name, nil if there is none in the list.
+// find returns a new command of a name, or nil if the list has no such command.
 func find(list []Command, name string) Command {
 	for _, c := range list {
 		if c.Spec().Name == name {
@@ -71,7 +71,7 @@ func find(list []Command, name string) Command {
 	return nil
 }
 
-// New returns a new command of a name, nil if there is none.
+// New returns a new command of a name, or nil if there is no such command.
 func New(name string) Command { return find(all, name) }
 
 // All returns the commands, in the order of the docs.
@@ -87,13 +87,13 @@ func names(list []Command) (names []string) {
 	return names
 }
 
-// May reports whether a role may give a command. Nobody may give one of a name that no command has.
+// May reports whether a role may give a command. Nobody may give a command that does not exist.
 func May(r seckill.Role, name string) bool {
 	c := find(all, name)
 	return c != nil && slices.Contains(c.Spec().Roles, r)
 }
 
-// LeastRole returns the least role that may give a command; ok is false if there is none of that name.
+// LeastRole returns the least role that may give a command; ok is false if there is no command of that name.
 func LeastRole(name string) (r seckill.Role, ok bool) {
 	c := find(all, name)
 	if c == nil {
@@ -169,7 +169,7 @@ func check(c Command) error {
 	return nil
 }
 
-// logged is an argument that says itself what the audit log has of it.
+// logged is an argument that itself chooses what the audit log has of it.
 type logged interface{ attrs() []slog.Attr }
 
 // attrs returns the audit log's fields of a command: who, its name, and its arguments. It truncates texts, because
@@ -200,7 +200,7 @@ func arguments(c Command) (what []slog.Attr) {
 	return what
 }
 
-// reason returns the operator's reason, "" if the command has none.
+// reason returns the operator's reason, "" if the command has no reason.
 func reason(c Command) string {
 	if r, ok := c.(interface{ reason() string }); ok {
 		return r.reason()
@@ -214,7 +214,7 @@ func reason(c Command) string {
 }
 
 // Sample returns the body of a request to give a command, with the arguments that it must have, as help and tests show
-// it; "" if there is none of that name.
+// it, or "" if there is no command of that name.
 func Sample(name string) string {
 	c := New(name)
 	if c == nil {

@@ -19,8 +19,8 @@ const maxConflicts = 10
 type Conflict struct {
 	ID      string          `json:"id"`
 	From    int64           `json:"from"`    // the version that the save was made from
-	Version int64           `json:"version"` // the stored one
-	Fields  []string        `json:"fields"`  // in which both differ
+	Version int64           `json:"version"` // the stored version
+	Fields  []string        `json:"fields"`  // the fields in which both versions differ
 	Now     json.RawMessage `json:"now"`     // as it is stored, in the form of a save
 }
 
@@ -43,7 +43,8 @@ func conflicts(err error) (all []Conflict) {
 	return all
 }
 
-// ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
+// ActivityFile is an activity as its editor writes it. Version is the stored version that the editor changed, 0 for a
+// new activity.
 type ActivityFile struct {
 	ID      string    `json:"id"`
 	Title   string    `json:"title"`
@@ -82,7 +83,7 @@ func faults(err error) (all []Fault) {
 		for _, f := range bad.Columns() {
 			all = append(all, Fault(f))
 		}
-	case errors.As(err, &refused) && len(refused.Faults) == 1: // of an item that is edited alone
+	case errors.As(err, &refused) && len(refused.Faults) == 1: // about an item that is edited alone
 		f := &refused.Faults[0]
 		if len(f.Fields) == 0 {
 			return []Fault{{itemfile.ColumnOf(f.What), f.What}}
@@ -98,7 +99,7 @@ func faults(err error) (all []Fault) {
 func asFile(l seckill.Listing) json.RawMessage {
 	l.Base, l.KeepsVariant = l.Version, l.Variant.Family == ""
 	var one []json.RawMessage
-	_ = json.Unmarshal(itemfile.Format([]seckill.Listing{l}), &one) // Format writes an array of one
+	_ = json.Unmarshal(itemfile.Format([]seckill.Listing{l}), &one) // Format writes an array of one item
 	return one[0]
 }
 

@@ -18,7 +18,7 @@ func NewCountHandler(flow *count.Flow) Handler {
 // Counts are an item's units by what happened to them.
 type Counts struct {
 	Item       string                `json:"item"`
-	Since      *time.Time            `json:"since"`      // null: nothing was counted yet
+	Since      *time.Time            `json:"since"`      // null if nothing was counted yet
 	Recounting bool                  `json:"recounting"` // orders may be missing
 	Total      seckill.Count         `json:"total"`
 	Minutes    []seckill.MinuteCount `json:"minutes"`

@@ -12,7 +12,7 @@
 // what its flow changes.
 //
 // Office is the entry of the back office: it takes commands from callers whom API Gateway has verified, checks the
-// caller's role, and signs them for ServeSigned (ADR 40). BrowserHandler is its entry for browsers: it signs staff in
-// and out, and passes on the commands of whoever a cookie names. The function admin runs both. Recorder records
-// commands in the audit log.
+// caller's role, and signs the commands for ServeSigned (ADR 40). BrowserHandler is its entry for browsers: it signs
+// staff in and out, and passes on the commands of the person whom a cookie names. The function admin runs both.
+// Recorder records commands in the audit log.
 package operator

@@ -27,7 +27,7 @@ type Erase struct {
 }
 
 func (*Erase) Spec() Spec {
-	// it cannot be undone, and concerns no money: who answers shoppers does it
+	// it cannot be undone and concerns no money, so the role that answers shoppers may give it
 	return Spec{Name: "erase", Path: "erase", Roles: operators, In: "repair",
 		Short: "Erase the delivery addresses of a user's orders"}
 }

@@ -48,7 +48,7 @@ type answer struct {
 	Did     *did            `json:"did,omitempty"`
 }
 
-// errNotOurs: the event is not an operator's.
+// errNotOurs means that the event is not an operator's command.
 var errNotOurs = errors.New("operator: an event of no known kind: nothing was done")
 
 // decode reads a command of a list. Its errors are CodeInvalid, CodeTooLarge, and errNotOurs for an event of another
@@ -102,7 +102,7 @@ func fieldOf(err error) string {
 	return "operator"
 }
 
-// strict decodes one JSON value without unknown fields: one may change what a command means.
+// strict decodes one JSON value and refuses unknown fields: an unknown field may change what a command means.
 func strict(b []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()

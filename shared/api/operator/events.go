@@ -29,9 +29,9 @@ type Delivery struct {
 	Title   string        `json:"title"`
 	Count   int           `json:"count"`
 	User    string        `json:"user"`
-	Name    string        `json:"shopper_name,omitempty"` // "": the sign-in told none, or as of the address
+	Name    string        `json:"shopper_name,omitempty"` // "" if the sign-in told none, or it is erased
 	Address string        `json:"address"`                // "" once it is erased
-	// where the purchase came from; "": the shop keeps none, or it is erased
+	// where the purchase came from; "" if the shop keeps no network addresses, or this one is erased
 	Network netip.Addr `json:"network_address,omitzero"`
 }
 

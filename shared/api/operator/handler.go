@@ -23,7 +23,7 @@ type Done struct {
 	Result  any
 	Outcome string      // read, changed, unchanged or waits
 	More    []slog.Attr // further fields of the log line, also for a command that failed halfway
-	// states and numbers before and after, of the audit log; More belongs to those after
+	// states and numbers before and after, for the audit log; More belongs to those after
 	Before, After []slog.Attr
 }
 
@@ -40,7 +40,7 @@ func changedIf(is bool) string {
 
 // Handler executes the commands about one subject. It is safe for concurrent use.
 type Handler interface {
-	// run returns what executes a command; nil: the command is about another subject.
+	// run returns the function that executes a command, or nil if the command is about another subject.
 	run(c Command) func(context.Context) (Done, error)
 }
 
@@ -97,7 +97,7 @@ func (s *server) runs(c Command) func(context.Context) (Done, error) {
 func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, event []byte) ([]byte, error) {
 	s := newServer(audit, handlers)
 	return func(ctx context.Context, event []byte) ([]byte, error) {
-		return s.serve(ctx, seckill.RoleEditor, event) // whoever calls it without a signature owns the machine
+		return s.serve(ctx, seckill.RoleEditor, event) // only the machine's owner can call it without a signature
 	}
 }
 

@@ -29,7 +29,8 @@ func linesOf(err error, items []seckill.Listing, places []itemfile.Place) (lines
 	return lines
 }
 
-// differences returns the fields that an import changed, as ID.FIELD, in at most most bytes a side; the rest it counts.
+// differences returns the fields that an import changed, as ID.FIELD, in at most most bytes before and after; it counts
+// the rest.
 func differences(changes []stage.Change, most int) (before, after []slog.Attr) {
 	left := most - len(" and_more_fields=15000 ")
 	more := 0
@@ -74,7 +75,7 @@ func told(columns map[string]json.RawMessage, field string) string {
 	var list []json.RawMessage
 	switch {
 	case field == "questions":
-		_ = json.Unmarshal(raw, &list) // an array, or not there: none
+		_ = json.Unmarshal(raw, &list) // an array, or missing if there are no questions
 		return fmt.Sprint(len(list))
 	case json.Unmarshal(raw, &text) != nil:
 		text = string(raw)

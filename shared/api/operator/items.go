@@ -15,8 +15,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// page is the result of an export: items after the id After in the order of ids, and the last id if there are more.
-// Every page names all items with unreadable rows, and the items of its own range with unreadable descriptions.
+// page is the result of an export: the items that follow the requested id After, in the order of their ids. If there
+// are more items, Next is the last id of this page; the next page begins after it. Every page names all items with
+// unreadable rows, and the items of its own range with unreadable descriptions.
 type page struct {
 	Items      json.RawMessage `json:"items"`
 	Next       string          `json:"next,omitempty"`
@@ -25,9 +26,9 @@ type page struct {
 
 // ItemHandler executes commands about items. It is safe for concurrent use.
 type ItemHandler struct {
-	// Look returns the state of the stock's servers; nil: there are none.
+	// Look returns the state of the stock's servers; nil if there are no servers.
 	Look func(context.Context) []seckill.CacheNode
-	// Imported is called after an import that wrote all its items; nil: the schedule loads them.
+	// Imported is called after an import that wrote all its items; if nil, the schedule loads them.
 	Imported func(context.Context)
 
 	stage *stage.Flow
@@ -42,7 +43,7 @@ func NewItemHandler(flow *stage.Flow) *ItemHandler { return &ItemHandler{stage: 
 // FileError is an error in an items file, with a text for its author. Nothing was written.
 type FileError struct {
 	Err   error
-	Lines []itemfile.Line // what is wrong, place by place; nil: with the file as a whole
+	Lines []itemfile.Line // what is wrong, place by place; nil if the file as a whole is wrong
 }
 
 func (e *FileError) Error() string { return e.Err.Error() }
@@ -90,7 +91,7 @@ func (*ReadHealth) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	return readDone(h, nil)
 }
 
-// Import creates or changes the items of a JSON items file (package itemfile); dry: it checks them only. After a
+// Import creates or changes the items of a JSON items file (package itemfile); with dry it only checks them. After a
 // *FileError nothing was written. After a fault some items may be written; repeating the import is harmless.
 type Import struct {
 	Given
@@ -269,7 +270,7 @@ type ItemView struct {
 }
 
 // ReadItem reads an item, with how far a save may change each field. CodeItemUnknown. An unreadable description is
-// empty. Only who sees answers gets them with the questions.
+// empty. Only callers who may see answers get the questions with their answers.
 type ReadItem struct {
 	Given
 	Item string `json:"item" is:"item" arg:"ID"`

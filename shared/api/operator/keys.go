@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// keyEnd is how long a key is accepted after the next one has begun to sign: a signed command is at most MaxAge old.
+// keyEnd is how long a key is accepted after the next key has begun to sign: a signed command is at most MaxAge old.
 const keyEnd = time.Hour
 
 // Keys are the private keys of a stack's back office, the oldest first. As a text each is FROM:SEED, separated by
@@ -67,8 +67,8 @@ func format(keys []key) string {
 	return strings.Join(fields, " ")
 }
 
-// Add returns the keys with another one, made from a seed, which signs from this time on, or right after the newest
-// begins. Of more than three the oldest goes.
+// Add returns the keys with another key, made from a seed, which signs from this time on, or right after the newest key
+// begins. If there are more than three keys, it drops the oldest.
 func (k Keys) Add(seed [ed25519.SeedSize]byte, from time.Time) Keys {
 	at := from.Unix()
 	if n := len(k); n > 0 {
@@ -88,7 +88,7 @@ func (k Keys) Public() PublicKeys {
 	return out
 }
 
-// Signs returns the key that signs at this time: the newest that has begun, else the oldest; nil without keys.
+// Signs returns the key that signs at this time: the newest key that has begun, else the oldest; nil without keys.
 func (k Keys) Signs(now time.Time) ed25519.PrivateKey {
 	if len(k) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (k Keys) Signs(now time.Time) ed25519.PrivateKey {
 	return private(k[begun(k, now)])
 }
 
-// Seeds returns the seeds of the keys that are accepted at this time, the one that signs first.
+// Seeds returns the seeds of the keys that are accepted at this time, the signing key first.
 func (k Keys) Seeds(now time.Time) (out [][]byte) {
 	signs := begun(k, now)
 	for _, i := range accepted(k, now) {
@@ -109,8 +109,8 @@ func (k Keys) Seeds(now time.Time) (out [][]byte) {
 
 func private(k key) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(k.bytes) }
 
-// Accepted returns the keys whose signatures are accepted at this time: the one that signs, those to come, and for an
-// hour the one before.
+// Accepted returns the keys whose signatures are accepted at this time: the key that signs, the keys to come and, for
+// an hour, the previous key.
 func (k PublicKeys) Accepted(now time.Time) (out []ed25519.PublicKey) {
 	for _, i := range accepted(k, now) {
 		out = append(out, k[i].bytes)
@@ -128,7 +128,7 @@ func accepted(keys []key, now time.Time) (out []int) {
 	return out
 }
 
-// begun returns the place of the newest key that has begun, else 0.
+// begun returns the index of the newest key that has begun, else 0.
 func begun(keys []key, now time.Time) int {
 	for i := len(keys) - 1; i > 0; i-- {
 		if now.Unix() >= keys[i].from {

@@ -95,9 +95,9 @@ func Watches(body []byte) bool {
 
 // LiveSource reads the figures of live rows that are not in the ledger. It implements livescreen.Source.
 type LiveSource struct {
-	Items   Client      // of whatever has the stock
+	Items   Client      // of the process that has the stock
 	Waiting []LiveQueue // the shop's queues
-	// Measured reads metrics; nil: there are none.
+	// Measured reads metrics; nil if there are no metrics.
 	Measured func(context.Context) (seckill.LiveMetrics, error)
 }
 
@@ -174,7 +174,7 @@ func (s *LiveSource) Metrics(ctx context.Context) (seckill.LiveMetrics, error) {
 	return s.Measured(ctx)
 }
 
-// coded returns a refusal as the error that it was.
+// coded turns a refusal back into the error that it was made from.
 func coded(err error) error {
 	if refused := (*Refusal)(nil); errors.As(err, &refused) {
 		return &seckill.Error{Code: refused.Code, Err: err}

@@ -18,24 +18,25 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Office is the entry of the back office: it takes them from callers whom somebody else has verified, and has
-// them executed by the stack's functions. Handle takes requests of POST /operator/{role} of an API that checks AWS
-// signatures (AWS_IAM): who gives a command is who signed the request, as API Gateway tells, and IAM says who may take
-// which role. Do takes commands of any other verified caller. Nothing that a request says about its caller is believed;
-// each command's Spec says which roles may give it. It is safe for concurrent use.
+// Office is the entry of the back office: it takes commands from callers whom somebody else has verified, and has the
+// stack's functions execute them. Handle takes requests of POST /operator/{role} of an API that checks AWS signatures
+// (AWS_IAM): the caller is the identity that signed the request, as API Gateway reports it, and IAM decides who may
+// take which role. Do takes commands of any other verified caller. An Office believes nothing that a request says about
+// its caller; each command's Spec says which roles may give it. An Office is safe for concurrent use.
 type Office struct {
 	Stack string
 	Clock seckill.Clock
 	Key   func() ed25519.PrivateKey
 	// Invoke calls one of the stack's functions by its short name, such as "stage".
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
-	// Record records commands, and answers those about the audit log; nil: nothing is recorded, and those are unknown.
+	// Record records commands, and executes the commands about the audit log. If nil, nothing is recorded, and commands
+	// about the audit log are unknown.
 	Record *Recorder
-	// Sessions is the sign-in of staff in browsers; nil: nobody signs in.
+	// Sessions is the sign-in of staff in browsers; if nil, nobody signs in.
 	Sessions *session.Flow
-	// Live executes the commands about a running sale; nil: they are unknown.
+	// Live executes the commands about a running sale; if nil, they are unknown.
 	Live *LiveHandler
-	// Pictures executes the command about pictures; nil: it is unknown.
+	// Pictures executes the command about pictures; if nil, it is unknown.
 	Pictures *PictureHandler
 }
 
@@ -74,7 +75,7 @@ func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (
 		return problem(seckill.Refuse(seckill.CodeNotFound))
 	case e.HTTPMethod != http.MethodPost:
 		return problem(seckill.Refuse(seckill.CodeMethod))
-	case who == "" || e.RequestContext.Identity.AccountID == "": // the route would be open to everybody: never so
+	case who == "" || e.RequestContext.Identity.AccountID == "": // otherwise the route would be open to all
 		return forbidden("caller_unknown", "API Gateway names no caller: the route must check AWS signatures.")
 	}
 	body = []byte(e.Body)
@@ -90,7 +91,7 @@ func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (
 // Caller is who gives a command.
 type Caller struct {
 	Who   string         // the verified identity
-	Roles []seckill.Role // what any of them may do, the caller may
+	Roles []seckill.Role // the caller may do what any of them may do
 	// the roles may have been taken from the caller meanwhile: commands that change something are refused
 	Stale bool
 }
@@ -115,8 +116,8 @@ func (c *Caller) names(separator string) string {
 	return strings.Join(out, separator)
 }
 
-// Do executes a command, whose body names no caller. An answer of a function is passed on as it is, problems of a
-// command included: Client reads both.
+// Do executes a command, whose body names no caller. It passes a function's answer on as it is, be it a result or a
+// problem document: Client reads both.
 func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out []byte) {
 	command, err := o.read(body, c.Who)
 	if err != nil {
@@ -208,7 +209,7 @@ func (o *Office) read(body []byte, who string) (Command, error) {
 	if len(body) > MaxSmall && !c.Spec().File {
 		return nil, seckill.Refuse(seckill.CodeTooLarge)
 	}
-	if c.given().Who != "" { // a claim
+	if c.given().Who != "" { // the body claims a caller
 		return nil, seckill.Invalid("who", "")
 	}
 	c.given().Who = who

@@ -24,10 +24,10 @@ type Order struct {
 	Count   int           `json:"count"`
 	Held    int           `json:"held"` // units that are not for sale
 	Price   seckill.Fen   `json:"price"`
-	List    seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit, as sold, as are Title and Cover
+	List    seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit when sold; so are Title and Cover
 	Cover   string        `json:"cover,omitempty"`
 	Options string        `json:"options,omitempty"`      // of the variant, as sold: 颜色=黑 | 容量=256 GB
-	Version int64         `json:"item_version,omitempty"` // 0: an order of an older release, without List and Cover
+	Version int64         `json:"item_version,omitempty"` // 0 in an order of an older release, without List and Cover
 	Amount  seckill.Fen   `json:"amount"`
 	State   seckill.State `json:"state"`
 	Created time.Time     `json:"create_time"`
@@ -36,13 +36,13 @@ type Order struct {
 	Reason  seckill.Code  `json:"reason,omitempty"`
 	Carrier string        `json:"carrier,omitempty"`
 	Number  string        `json:"number,omitempty"`
-	Refund  string        `json:"refund_reason,omitempty"` // why its shopper asks for one
+	Refund  string        `json:"refund_reason,omitempty"` // why its shopper asks for a refund
 	Hidden  bool          `json:"hidden,omitempty"`
 
 	History []seckill.Change `json:"history,omitempty"` // of a single order
 }
 
-// Older returns the number that older systems give the order, seckill.NoOlder if they have none.
+// Older returns the number that older systems give the order, seckill.NoOlder if they have no number.
 func (o *Order) Older() int {
 	if o.Hidden {
 		return seckill.OlderHidden
@@ -137,7 +137,7 @@ func (c *Confirm) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	return orderAfter(ctx, flow, c.Order, is, err)
 }
 
-// Ship ships orders, with confirm also paid ones; dry: it checks them only.
+// Ship ships confirmed orders, with confirm also paid orders; with dry it only checks them.
 type Ship struct {
 	Given
 	Parcels Parcels `json:"parcels" sample:"[{\"order\":\"obbbbbbbbbbbbbbbbbbbbbbbbbb\",\"carrier\":\"sf\",\"number\":\"1\"}]"`
@@ -184,7 +184,7 @@ func (c *Note) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	return orderAfter(ctx, flow, c.Order, is, err)
 }
 
-// Hide takes an order off the lists; undo: it puts it back.
+// Hide takes an order off the lists or, with undo, puts it back.
 type Hide struct {
 	Given
 	Order string `json:"order" is:"order" arg:"ORDER"`

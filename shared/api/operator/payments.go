@@ -115,7 +115,7 @@ type MoneyChange struct {
 	Waits   *Waiting    `json:"waits,omitempty"` // refund: nothing goes back until a second person refunds it, too
 }
 
-// Waiting is a refund that one person wants, and that waits for a second one.
+// Waiting is a refund that one person wants, and that waits for a second person.
 type Waiting struct {
 	Order   string      `json:"order_id"`
 	Amount  seckill.Fen `json:"amount"`
@@ -170,7 +170,7 @@ func (*ListMoney) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return readDone(out, nil)
 }
 
-// ReadCase reads everything about one order's money; raw: with unabridged notifications. CodeOrderUnknown.
+// ReadCase reads everything about one order's money, with raw also unabridged notifications. CodeOrderUnknown.
 type ReadCase struct {
 	Given
 	Order string `json:"order" is:"order" arg:"ORDER"`
@@ -204,7 +204,7 @@ func (c *ReadCase) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return readDone(out, nil)
 }
 
-// Refund refunds a paid order; restock: its units are sold again. Errors as refund.Flow.Order.
+// Refund refunds a paid order; with restock its units are sold again. Errors as refund.Flow.Order.
 type Refund struct {
 	Given
 	Order   string `json:"order" is:"order" arg:"ORDER"`
@@ -387,8 +387,8 @@ func payments(all []seckill.Payment) PaymentList {
 	return out
 }
 
-// signature shortens an operator's name for an order's history, which has 64 characters for it: of an ARN, the part
-// after the account; of what is too long then, the name at its end. The audit log has all of it.
+// signature shortens an operator's name for an order's history, which has 64 characters for it. Of an ARN it keeps the
+// part after the account; if that is too long, only the name at its end. The audit log has the whole name.
 func signature(who string) string {
 	if strings.HasPrefix(who, "arn:") {
 		who = who[strings.LastIndex(who, ":")+1:]

@@ -55,7 +55,7 @@ func (*KeepPicture) Spec() Spec {
 func (c *KeepPicture) Do(ctx context.Context, h *PictureHandler) (Done, error) {
 	h.one.Lock()
 	p, err := cover.Make(c.Data, cover.Upload)
-	debug.FreeOSMemory() // two in a row take more than function admin has
+	debug.FreeOSMemory() // two pictures in a row take more memory than the function admin has
 	h.one.Unlock()
 	if err != nil {
 		return Done{}, &PictureError{err.Error()}

@@ -24,7 +24,7 @@ type trail struct {
 	seckill.AuditLog
 	t     *testing.T
 	clock *memory.Clock
-	left  int // appends until it fails; negative: never
+	left  int // appends until it fails; negative if never
 	lost  int // events that say that an end was not recorded
 	no    int // events that say that a command was forbidden
 }

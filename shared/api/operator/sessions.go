@@ -13,7 +13,7 @@ import (
 const maxSessions = 1000
 
 // NewSessionHandler returns a handler of the commands about staff who are signed in to the back office in a browser. It
-// uses the flow; nil: nobody signs in.
+// uses the flow; if the flow is nil, nobody signs in.
 func NewSessionHandler(flow *session.Flow) Handler {
 	return handler(func(ctx context.Context, c does[*session.Flow]) (Done, error) {
 		if flow == nil {

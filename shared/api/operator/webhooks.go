@@ -11,7 +11,8 @@ import (
 
 var errNoWebhooks = errors.New("this shop posts no webhooks: a run posts them with --events")
 
-// NewWebhookHandler returns a handler of the command about webhooks. It uses the flow; nil: the shop has no webhooks.
+// NewWebhookHandler returns a handler of the command about webhooks. It uses the flow, which is nil if the shop has no
+// webhooks.
 func NewWebhookHandler(flow *deliver.Flow) Handler {
 	return handler(func(ctx context.Context, c does[*deliver.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }

@@ -84,7 +84,8 @@ func (c *Client) archive(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("download: no request can be made of its address")
 	}
-	// API Gateway returns bytes only to a client that accepts them first; a fake gateway may be behind one
+	// API Gateway returns binary bodies only if the first media type in Accept is a binary one. A fake gateway may run
+	// behind API Gateway.
 	req.Header.Set("Accept", "application/zip, */*")
 	resp, err := c.download.Do(req)
 	if err != nil {

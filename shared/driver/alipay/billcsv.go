@@ -215,7 +215,7 @@ func splitFields(line string, fields []string) ([]string, error) {
 	return fields, nil
 }
 
-// quoted returns the index of the quote that closes a quoted field at the start of line, or 0 if there is no such one.
+// quoted returns the index of the quote that closes a quoted field at the start of line, or 0 if no quote closes it.
 func quoted(line string) int {
 	if line == "" || line[0] != '"' {
 		return 0

@@ -281,7 +281,7 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 	g := gateway(t, &clock{start})
 	for name, tc := range map[string]struct {
 		cert string
-		want map[time.Time]string // the expected error at each time; "": none
+		want map[time.Time]string // the expected error at each time; "" if there is none
 	}{
 		"ended long ago": {leaf(start.AddDate(-1, 0, 0), start.Add(-time.Hour)),
 			map[time.Time]string{start: "ended on 2026-01-01"}},

@@ -54,8 +54,8 @@ const (
 type Config struct {
 	AppID           string
 	SellerID        string // the seller's Alipay user id, 2088…
-	PrivateKey      string // ours: PKCS #8 or PKCS #1, PEM or base64, 2048 bits or more
-	AlipayPublicKey string // Alipay's, not our own: PKIX or PKCS #1, PEM or base64
+	PrivateKey      string // the app's private key: PKCS #8 or PKCS #1, PEM or base64, 2048 bits or more
+	AlipayPublicKey string // Alipay's public key, not the app's: PKIX or PKCS #1, PEM or base64
 	AppCert         string // appCertPublicKey_….crt
 	// alipayCertPublicKey_RSA2.crt, the whole file: after the first certificate it has those up to
 	// the root
@@ -63,7 +63,7 @@ type Config struct {
 	AlipayRootCert string        // alipayRootCert.crt
 	Gateway        string        // absolute URL of gateway.do
 	NotifyURL      string        // absolute URL of our notify endpoint, at most 256 characters
-	HTTP           *http.Client  // nil: a client with CallTimeout that follows no redirects
+	HTTP           *http.Client  // nil means a client with CallTimeout that follows no redirects
 	Clock          seckill.Clock // timestamps the calls
 }
 

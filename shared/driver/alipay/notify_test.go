@@ -168,7 +168,7 @@ func TestVerifyChecksSignedValues(t *testing.T) {
 		{"charset", "gb2312", ok},
 		{"charset", "GB18030", ok},
 		{"charset", "UTF-16", seckill.CodeForged},
-		{"subject", "", ok}, // an empty value is signed like any other
+		{"subject", "", ok}, // an empty value is signed like any other value
 		{"subject", "a=b&c&=d", ok},
 		{"subject", "a=b&c=d", seckill.CodeForged}, // could also stand for a parameter c
 		{"passback_params", "x%26y", ok},           // decoded only once

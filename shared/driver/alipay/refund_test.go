@@ -44,7 +44,7 @@ func node(t testing.TB, fields map[string]any) string {
 type refundCase struct {
 	name    string
 	change  map[string]any
-	want    seckill.RefundState // "": a fault
+	want    seckill.RefundState // "" if a fault is wanted
 	code    string
 	unknown bool // the answer is Alipay's for an unknown trade or refund
 }

@@ -18,7 +18,7 @@ const Source = "seckill"
 // timeLayout has milliseconds, as the ledger has.
 const timeLayout = "2006-01-02T15:04:05.000Z07:00"
 
-// Event is a CloudEvent about an order. Its names are those of the CloudEvents specification, version 1.0.
+// Event is a CloudEvent about an order. Its names come from the CloudEvents specification, version 1.0.
 type Event struct {
 	SpecVersion     string `json:"specversion"`
 	ID              string `json:"id"`     // the order's id and the sequence; a repetition has the same one

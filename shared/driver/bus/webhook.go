@@ -20,7 +20,7 @@ import (
 
 // Limits.
 const (
-	MaxSecrets  = 2 // the current one, and while it rotates the one before
+	MaxSecrets  = 2 // the current secret and, during a rotation, the previous secret
 	MinSecret   = 24
 	MaxSecret   = 64      // bytes of a secret, as Standard Webhooks has it
 	maxURL      = 2048    // bytes

@@ -22,10 +22,10 @@ import (
 const (
 	period = time.Minute
 	span   = seckill.LiveMinutes * period
-	stage  = "live" // of the API
+	stage  = "live" // the API's stage
 )
 
-// refusing are the steps whose refusals are read: those that shoppers press.
+// refusing are the steps whose refusals are read: the steps behind the shoppers' buttons.
 var refusing = []string{"buy", "admit"}
 
 const refusals = "refusals" // the metric of them
@@ -43,11 +43,11 @@ type query struct {
 	add func(*reading, *seckill.LiveMinute, float64)
 }
 
-// reading is what an answer says. Times ascend, so that the newest figure of a metric is the last one.
+// reading is what an answer says. Times ascend, so that the newest figure of a metric comes last.
 type reading struct {
 	seckill.LiveMetrics
 	minutes [seckill.LiveMinutes]seckill.LiveMinute
-	newest  int // of minutes that has a figure; -1: none
+	newest  int // the newest of minutes that has a figure; -1 if there is none
 }
 
 // New returns a reader of a stack's metrics; queues are the names of its queues by the names that the screen shows.

@@ -30,7 +30,7 @@ type cloud struct {
 }
 
 type point struct {
-	ago   int // minutes before the full one
+	ago   int // minutes before the full minute
 	value float64
 }
 

@@ -110,7 +110,7 @@ const kids = "JWT_KIDS" // names entries only; no variable holds their values
 
 // Tokens holds the keys that verify shoppers' tokens.
 type Tokens struct {
-	Current Source   `envPrefix:"JWT_SECRET"` // of tokens without a kid; none: such tokens are refused
+	Current Source   `envPrefix:"JWT_SECRET"` // of tokens without a kid; without it such tokens are refused
 	Kids    []string `env:"JWT_KIDS"`         // separated by commas; the secret of kid 2027 is the entry jwt-2027
 }
 
@@ -150,7 +150,7 @@ const salts = "REPORT_SALTS"
 
 // Salts holds the secret of the salts of reports, for the function that shows them to shoppers.
 type Salts struct {
-	Secret Source `envPrefix:"REPORT_SALTS"` // as package salts writes it; "": no salts are shown
+	Secret Source `envPrefix:"REPORT_SALTS"` // as package salts writes it; if "", no salts are shown
 }
 
 // Commands holds the public keys of the back office, for a function that executes its commands. They are not secret,
@@ -174,7 +174,7 @@ type Issuers struct {
 type Issuer struct {
 	URL      string // as its tokens have it
 	ClientID string // the shop's name at the issuer
-	Metadata string // base of the address of its discovery document; "": URL
+	Metadata string // base of the address of its discovery document; "" means URL
 }
 
 // Entries returns the issuers in order.
@@ -229,7 +229,7 @@ func (c *CORS) problems() []string {
 		`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
 }
 
-// Verifier holds what verifies the payment provider's notifications; none of our own keys. Alipay's key is given
+// Verifier holds what verifies the payment provider's notifications; it has no key of the shop. Alipay's key is given
 // directly or, in certificate mode, as the contents of the PEM files that Alipay provides. None of it is secret; it
 // is handled like a secret for simplicity.
 type Verifier struct {
@@ -279,11 +279,11 @@ type FakeGateway struct {
 	SellerID   string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
 	Private    Source `envPrefix:"GATEWAY_PRIVATE_KEY" want:"one"`    // the gateway's own
 	ShopPublic Source `envPrefix:"ALIPAY_SHOP_PUBLIC_KEY" want:"one"` // no secret, and handled as one for simplicity
-	// public URL of its /gateway.do, under which bills are; "": the URL of the request
+	// public URL of its /gateway.do, under which bills are; "" means the URL of the request
 	URL string `env:"ALIPAY_GATEWAY" url:"http or https"`
-	// where the cashier's links lead back to; "": the page before
+	// where the cashier's links lead back to; "" means the page before
 	ReturnURL string `env:"CASHIER_RETURN_URL" url:"http or https"`
-	Faults    string `env:"GATEWAY_FAULTS"` // what goes wrong, as package fakegateway reads it; "": nothing
+	Faults    string `env:"GATEWAY_FAULTS"` // what goes wrong, as package fakegateway reads it; "" if nothing does
 }
 
 func (g *FakeGateway) problems() []string {
@@ -309,10 +309,10 @@ func trustProblems(public Source, certs ...Source) (out []string) {
 	return out
 }
 
-// Alone is what one person of staff may refund without a second one.
+// Alone is what one person of staff may refund without a second person.
 type Alone struct {
-	Yuan  int `env:"REFUND_ALONE_YUAN"  envDefault:"0"` // of one refund; 0: any
-	Daily int `env:"REFUND_ALONE_DAILY" envDefault:"0"` // refunds a day of one person; 0: any number
+	Yuan  int `env:"REFUND_ALONE_YUAN"  envDefault:"0"` // of one refund; 0 means any
+	Daily int `env:"REFUND_ALONE_DAILY" envDefault:"0"` // refunds a day of one person; 0 means any number
 }
 
 // MaxAlone bounds both settings.
@@ -417,7 +417,7 @@ func check(part reflect.Value) (out []string) {
 	return out
 }
 
-// problem rewrites one of the library's errors with the variable's name; the library names the Go field.
+// problem rewrites an error of the library with the variable's name; the library names the Go field.
 func problem(t reflect.Type, err error) string {
 	var missing env.VarIsNotSetError
 	var empty env.EmptyVarError

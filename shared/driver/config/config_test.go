@@ -54,7 +54,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		part string
 		set  map[string]string
-		want string // "": accepted
+		want string // "" if accepted
 	}{
 		"prefix":       {"base", map[string]string{"TABLE_PREFIX": "a b"}, `TABLE_PREFIX is "a b"`},
 		"empty prefix": {"base", map[string]string{"TABLE_PREFIX": ""}, "TABLE_PREFIX is empty"},
@@ -259,7 +259,7 @@ func TestDefaults(t *testing.T) {
 	base := must.Get(config.Part[config.Base](environ))
 	must.Equal(t, "seckill", base.Namespace)
 	for name, read := range parts {
-		if err := read(full); err != nil && name != "webhook" { // the only one that full lacks
+		if err := read(full); err != nil && name != "webhook" { // the only variable that full lacks
 			t.Errorf("%s with every setting: %v", name, err)
 		}
 	}

@@ -10,19 +10,19 @@ import (
 
 // Networks is how long network addresses of purchases are kept.
 type Networks struct {
-	// after the end of a sale; 0: none are kept. A day is long enough: no message older than seckill.MaxUnplaced places
-	// an order.
+	// days after the end of a sale; 0 if none are kept. A day is long enough: no message older than seckill.MaxUnplaced
+	// places an order.
 	KeepDays uint16 `env:"NETWORK_RETENTION_DAYS"`
 }
 
 // Notifications is how long notifications of payments are kept.
 type Notifications struct {
-	KeepDays uint16 `env:"NOTIFICATION_RETENTION_DAYS"` // 0: forever
+	KeepDays uint16 `env:"NOTIFICATION_RETENTION_DAYS"` // 0 means forever
 }
 
 // Contact is whom a blocked shopper may write to.
 type Contact struct {
-	Text string `env:"CONTACT"` // "": the shop's support
+	Text string `env:"CONTACT"` // "" means the shop's support
 }
 
 // Bus is the event bus.
@@ -32,20 +32,20 @@ type Bus struct {
 
 // Pushes is how a shop's pages are reached.
 type Pushes struct {
-	// of the WebSocket API; "": the shop pushes nothing
+	// of the WebSocket API; "" if the shop pushes nothing
 	URL string `env:"CONNECTIONS_URL" url:"https or http"`
 }
 
 // Pictures is where pictures of items are.
 type Pictures struct {
-	Bucket string `env:"PICTURES_BUCKET"` // of S3; "": the shop has none
+	Bucket string `env:"PICTURES_BUCKET"` // of S3; "" if the shop has none
 }
 
 // Staff says where staff sign in in a browser.
 type Staff struct {
-	// issuer|client_id or issuer|client_id|metadata-base; "": nowhere
+	// issuer|client_id or issuer|client_id|metadata-base; if "", staff sign in nowhere
 	Issuer string `env:"STAFF_ISSUER"`
-	Client Source `envPrefix:"STAFF_CLIENT_SECRET"` // none: a public client
+	Client Source `envPrefix:"STAFF_CLIENT_SECRET"` // without it the client is public
 	// four texts with | between them: see StaffClaims
 	Claims string `env:"STAFF_CLAIMS" envDefault:"cognito:groups|seckill-|sub|openid"`
 }
@@ -53,7 +53,7 @@ type Staff struct {
 // StaffClaims says what to ask an issuer about a person of staff.
 type StaffClaims struct {
 	Groups string // the claim that lists the person's groups
-	Prefix string // of the groups whose names end with a role
+	Prefix string // the prefix of groups whose names end with a role
 	Who    string // the claim that names the person for good
 	Scope  string // what to ask for
 }
@@ -67,7 +67,7 @@ func (s *Staff) Asks() (c StaffClaims, ok bool) {
 	return StaffClaims{texts[0], texts[1], texts[2], texts[3]}, true
 }
 
-// Entry returns the issuer; ok is false if there is none.
+// Entry returns the issuer; ok is false if the shop has no issuer of staff.
 func (s *Staff) Entry() (entry Issuer, ok bool) {
 	if s.Issuer == "" {
 		return Issuer{}, false
@@ -102,7 +102,7 @@ type Webhook struct {
 
 // Addresses is how long delivery addresses are kept.
 type Addresses struct {
-	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0: forever
+	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0 means forever
 }
 
 func (a *Addresses) problems() []string {
@@ -137,5 +137,5 @@ func (p *Page) problems() (out []string) {
 
 // Push says where pages hear the outcome of purchases.
 type Push struct {
-	URL string `env:"PUSH_URL" url:"wss or ws"` // ws on this machine; "": nowhere
+	URL string `env:"PUSH_URL" url:"wss or ws"` // ws on this machine; "" means nowhere
 }

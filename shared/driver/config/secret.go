@@ -76,7 +76,7 @@ func (s Source) problems(must bool) []string {
 	return nil
 }
 
-// variable returns the variable that is set: the value's or the entry name's.
+// variable returns the variable that is set: the variable of the value, or of the entry's name.
 func (s Source) variable() string {
 	if s.Setting == kids {
 		return kids
@@ -106,13 +106,13 @@ type Secrets struct {
 	id     string // the secret's name or ARN
 
 	mu      sync.Mutex
-	names   map[string]Source // of the entries that were asked for
-	values  map[string]Secret // by entry name; nil: not read
+	names   map[string]Source // the entries that were asked for
+	values  map[string]Secret // by entry name; nil if they were not read
 	next    time.Time         // when to read again
 	reading bool
 	begun   time.Time    // the last read of a refresh
 	asked   time.Time    // when Renew waited last
-	failed  error        // of the last read
+	failed  error        // the error of the last read
 	read    chan reading // receives the result of the refresh under way
 }
 

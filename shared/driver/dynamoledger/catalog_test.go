@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// described answers a read of a description with the row of a version; 0: no row.
+// described answers a read of a description with the row of a version, or without a row for version 0.
 func described(version int) fault {
 	if version == 0 {
 		return answer(200, `{}`)
@@ -26,7 +26,7 @@ func TestADescriptionIsReadAsCheaplyAsItCanBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask    int64
 		script []fault
-		want   string // "": ErrUnreadable
+		want   string // "" if ErrUnreadable is wanted
 	}{
 		"there is none":                  {0, nil, "of none"},
 		"the one asked for":              {3, []fault{described(3)}, "of 3"},

@@ -39,8 +39,8 @@ const (
 // Options are the settings of Rows. The zero value works.
 type Options struct {
 	Prefix      string         // prefix of each table's name
-	TryTimeout  time.Duration  // 0: DefaultTryTimeout
-	CallTimeout time.Duration  // 0: DefaultCallTimeout
+	TryTimeout  time.Duration  // 0 means DefaultTryTimeout
+	CallTimeout time.Duration  // 0 means DefaultCallTimeout
 	Tables      []ledger.Table // besides Schema
 }
 

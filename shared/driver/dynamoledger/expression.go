@@ -44,7 +44,7 @@ func (e *expression) value(v any) string {
 	return p
 }
 
-// condition encodes conditions; nil if there are none.
+// condition encodes conditions; it returns nil without conditions.
 func (e *expression) condition(conds []ledger.Cond) *string {
 	if len(conds) == 0 {
 		return nil
@@ -137,7 +137,7 @@ func (r *Rows) item(w *ledger.Write) (types.TransactWriteItem, error) {
 		out.Delete = &types.Delete{TableName: name, Key: key, ConditionExpression: condition,
 			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names,
 			ExpressionAttributeValues: e.values}
-	default: // OpCheck: CheckWrite allows no other
+	default: // OpCheck: CheckWrite allows no other kind
 		out.ConditionCheck = &types.ConditionCheck{TableName: name, Key: key, ConditionExpression: condition,
 			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names,
 			ExpressionAttributeValues: e.values}

@@ -205,7 +205,7 @@ func EncodeStops(stops []seckill.Stop) []string {
 	return out
 }
 
-// stops decodes what EncodeStops encoded. Rows of an older release have none.
+// stops decodes what EncodeStops encoded. Rows of an older release have no stops.
 func (d *attributes) stops() (out []seckill.Stop) {
 	if d.row["stops"] == nil {
 		return nil
@@ -226,7 +226,8 @@ func (d *attributes) stops() (out []seckill.Stop) {
 	return out
 }
 
-// decodeItem decodes what encodeItem encoded. A missing attribute, or one of another type, is an error that names it.
+// decodeItem decodes what encodeItem encoded. A missing attribute, or an attribute of another type, is an error that
+// names it.
 func decodeItem(row ledger.Row) (seckill.Item, error) {
 	id, _ := row["id"].(string)
 	if v, ok := row["v"].(int64); !ok || v < itemVersion || v > VariantVersion {

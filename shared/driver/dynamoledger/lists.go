@@ -170,7 +170,7 @@ func decodeList(row ledger.Row) (seckill.List, error) {
 			return seckill.List{}, err
 		}
 	}
-	if titles, ok := row["activities"].(string); ok { // a list without titles is better than none
+	if titles, ok := row["activities"].(string); ok { // a list without titles is better than no list
 		if err := unpackInto(titles, &l.Activities); err != nil {
 			l.Activities = nil
 		}

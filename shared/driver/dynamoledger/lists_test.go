@@ -66,7 +66,7 @@ func TestAListIsPublishedInOneTransaction(t *testing.T) {
 	}
 }
 
-// packed answers a read of the list with an empty one of the version; 0: no row.
+// packed answers a read of the list with an empty list of the version, or without a row for version 0.
 func packed(version int) fault {
 	if version == 0 {
 		return answer(200, `{}`)
@@ -81,7 +81,7 @@ func packed(version int) fault {
 func TestAListIsReadAsCheaplyAsItCanBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		script []fault
-		want   int64 // 0: ErrUnreadable
+		want   int64 // 0 if ErrUnreadable is wanted
 	}{
 		"the one asked for":              {[]fault{packed(3)}, 3},
 		"a later one":                    {[]fault{packed(5)}, 5},

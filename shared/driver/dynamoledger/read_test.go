@@ -53,7 +53,7 @@ func TestABatchAsksUntilNoKeyIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		script []fault
-		want   []string // nil: a fault
+		want   []string // nil if a fault is wanted
 		calls  int
 	}{
 		{"all at once", []fault{batch(all, nil)}, all, 1},

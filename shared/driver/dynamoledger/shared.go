@@ -34,7 +34,7 @@ const (
 	TablePassing = "passing"
 )
 
-// TablesVersion rises when rows move to another table of DynamoDB. 1 was a table for each of the ledger's.
+// TablesVersion rises when rows move to another table of DynamoDB. 1 was a table for each table of the ledger.
 const TablesVersion = 2
 
 // Keys of the shared tables. A partition key begins with the name of the ledger's table and sep, in the index, too: so
@@ -45,10 +45,10 @@ const (
 	listedPK, listedSK = "listed_pk", "listed_sk"
 
 	sep    = "#"
-	noSort = "-" // sort key of a row whose table in the ledger has none
+	noSort = "-" // sort key of a row whose table in the ledger has no sort key
 )
 
-// homes has the shared table of each of the ledger's tables that is in one.
+// homes has the shared table of each table of the ledger that has no table of its own.
 var homes = map[string]string{
 	ledger.TableReconciliations: TableOffice,
 	ledger.TableIdentities:      TableOffice,
@@ -78,7 +78,7 @@ func sharedTables() []ledger.Table {
 type home struct {
 	ledger.Table                   // as the ledger has it
 	in           string            // the table's name in DynamoDB, without the prefix
-	attrs        map[string]string // of a shared table: its key attributes, by the ledger's
+	attrs        map[string]string // of a shared table: its key attributes, by the ledger's key attributes
 }
 
 // homeOf returns the home of a table.

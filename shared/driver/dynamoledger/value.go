@@ -78,7 +78,7 @@ func (h *home) encodeInto(out map[string]types.AttributeValue, row ledger.Row) e
 	return nil
 }
 
-// decodeRow decodes a stored item into the row that the ledger wrote; nil if there is none.
+// decodeRow decodes a stored item into the row that the ledger wrote, nil without an item.
 func (r *Rows) decodeRow(item map[string]types.AttributeValue) ledger.Row {
 	if len(item) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The table activities has two kinds of rows: activities, and for each item that is in one a row that says in which.
+// The table activities has two kinds of rows: activities, and for each item in an activity a row that names it.
 const (
 	activityPrefix = "activity#"
 	memberPrefix   = "item#"
@@ -56,7 +56,8 @@ func (l *Ledger) ListActivities(ctx context.Context, after string, limit int) (s
 	return page(rows, next, decodeActivity), nil
 }
 
-// SaveActivity implements seckill.Activities in one transaction: the activity's row, and one for each item that moves.
+// SaveActivity implements seckill.Activities in one transaction: the activity's row, and a row for each item that
+// moves.
 func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seckill.Activity) error {
 	if err := a.Check(); err != nil {
 		return err

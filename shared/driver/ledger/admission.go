@@ -10,8 +10,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// CountAttempt implements seckill.Attempts in one update: if that is executed twice, it costs an answer. The row of a
-// minute is deleted some time after it.
+// CountAttempt implements seckill.Attempts in one update. If the update is executed twice, the shopper loses an
+// attempt. DynamoDB deletes the row of a minute some time afterwards.
 func (l *Ledger) CountAttempt(ctx context.Context, user, item string, now time.Time) error {
 	window := now.Truncate(seckill.AttemptWindow)
 	err := l.rows.Update(ctx, Write{

@@ -9,8 +9,8 @@ import (
 
 var auditCodec = &codec[seckill.AuditEntry]{table: TableAudit}
 
-// AppendAudit implements seckill.AuditLog in one write. The id of an act is random, so that the row in an entry's place
-// is a repeat of it.
+// AppendAudit implements seckill.AuditLog in one write. The id of an act is random, so a row that is already in an
+// entry's place is the same entry.
 func (l *Ledger) AppendAudit(ctx context.Context, e seckill.AuditEntry) error {
 	c, err := l.transact(ctx, "append to the audit log", []Write{{Key: Key{TableAudit, e.Day, e.Seq}, Op: OpPut,
 		If: []Cond{Absent()}, Row: auditCodec.encode(&e, 0)}})

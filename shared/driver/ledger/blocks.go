@@ -14,7 +14,7 @@ func blockKey(s seckill.Subject, item string) Key {
 	return Key{Table: TableBlocks, PK: string(s), SK: item}
 }
 
-// notBlocked are the parts of a transaction that fail while the user is blocked: everywhere, or for the item.
+// notBlocked are the parts of a transaction that fail while the user is blocked, for every item or for this item.
 func notBlocked(user, item string, at time.Time) []Write {
 	s := seckill.UserSubject(user)
 	over := []Cond{AtMost("until", at.UnixMilli())}
@@ -97,7 +97,7 @@ func (l *Ledger) ListBlocks(ctx context.Context, shard int, after string,
 	return listed(ctx, l, "blocks", IndexBlocksListed, shardKey(shard), after, limit, decodeBlock)
 }
 
-// blockShard spreads the list: an import writes faster than one partition takes.
+// blockShard spreads the list over partitions: an import writes faster than one partition allows.
 func blockShard(s seckill.Subject) int {
 	h := fnv.New32a()
 	h.Write([]byte(s))

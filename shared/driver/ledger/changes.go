@@ -13,7 +13,7 @@ func OrderChange(before, after Row) (seckill.OrderChange, error) {
 	if err != nil {
 		return seckill.OrderChange{}, err
 	}
-	// The history only grows, so its length says enough of the row before.
+	// The history only grows, so its length says enough about the row before.
 	told, _ := before["history"].([]string)
 	return seckill.OrderChange{Order: o, Before: len(told)}, nil
 }

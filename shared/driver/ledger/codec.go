@@ -33,7 +33,7 @@ type attr struct {
 	flags flags
 	index []int // of the field
 	form  form
-	with  string // the attribute that it comes with; "": it comes alone
+	with  string // the attribute that it comes with; "" if it comes alone
 	whole []int  // that attribute's field
 }
 
@@ -44,7 +44,7 @@ const (
 	opt                        // missing while the field is empty
 	placed                     // an order's: rejected orders never have it; missing once it is removed
 	rejected                   // an order's: rejected orders alone have it
-	later                      // whoever writes it does so without encode
+	later                      // code other than encode writes it
 	sorted                     // a time, or a number in a key, as a text that sorts as it does
 	seconds                    // a time in seconds since 1970
 	personal                   // an order's: removed when its address is erased

@@ -47,7 +47,7 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 	for _, c := range []struct {
 		key    ledger.Key
 		attr   string
-		value  any // nil: the attribute is missing
+		value  any // nil if the attribute is missing
 		read   func(l seckill.Ledger) error
 		reason string
 	}{

@@ -14,8 +14,8 @@ import (
 // Version is the schema version of a row, in its attribute v. Another version is an error.
 const Version int64 = 1
 
-// SpanVersion is that of an order with a span, and the newest: a release that does not know spans would give the order
-// back without lowering the quota of its family.
+// SpanVersion is the schema version of an order with a span, and the newest version. Older releases refuse it: they
+// would give the order back without lowering the quota of its family.
 const SpanVersion int64 = 2
 
 // historyTime has milliseconds, the resolution of every time in the ledger.

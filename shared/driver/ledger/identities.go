@@ -18,7 +18,7 @@ const (
 )
 
 // identityKey is a hash, so that an error that names the row does not name a person; issuers may use a phone number.
-// No URL has the byte that separates issuer and subject.
+// The byte that separates issuer and subject is in no URL.
 func identityKey(id seckill.Identity) Key {
 	sum := sha256.Sum256([]byte(id.Issuer + "\x00" + id.Subject))
 	return Key{Table: TableIdentities, PK: identityPrefix + hex.EncodeToString(sum[:])}

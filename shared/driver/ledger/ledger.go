@@ -30,7 +30,7 @@ func (l *Ledger) transact(ctx context.Context, doing string, writes []Write) (ca
 	return nil, nil //nolint:nilnil // all conditions held
 }
 
-// change executes writes. missed is the error if a condition does not hold; nil if there is nothing to do then.
+// change executes writes. missed is the error if a condition does not hold, or nil if that is no error.
 func (l *Ledger) change(ctx context.Context, doing string, missed error, writes ...Write) error {
 	c, err := l.transact(ctx, doing, writes)
 	if c != nil {
@@ -39,7 +39,7 @@ func (l *Ledger) change(ctx context.Context, doing string, missed error, writes 
 	return err
 }
 
-// begin adds the history's first entry if the caller gave none.
+// begin adds the history's first entry if the caller gave no history.
 func begin(o *seckill.Order, cause string) {
 	if len(o.History) == 0 {
 		o.History = []seckill.Change{{State: o.State, At: o.Placed, Cause: cause}}
@@ -158,8 +158,8 @@ func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 // closes reports whether a closing order may end in this state with its units given back.
 func closes(to seckill.State) bool { return seckill.Closing.CanBecome(to) && !to.Info().Holds }
 
-// BeginClosing implements seckill.Ledger in one write, for a cancel in two: the order, and the count of cancels in
-// the quota. ErrStateChanged also for an unknown order. to is expired or cancelled; any other is a programming error.
+// BeginClosing implements seckill.Ledger in one write; a cancel takes two: the order, and the count of cancels in the
+// quota. ErrStateChanged also for an unknown order. to is expired or cancelled; another state is a programming error.
 func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.State, at time.Time,
 	cause string) error {
 	if !closes(to) {
@@ -247,8 +247,8 @@ func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, ca
 	}
 }
 
-// release returns the writes that give an order's units back: first the quota, and that of its span, then the return
-// row and the unit rows.
+// release returns the writes that give an order's units back: first the item's quota, and the quota of its span, then
+// the return row and the unit rows.
 func release(o *seckill.Order) []Write {
 	writes := make([]Write, 0, len(o.Units)+3)
 	writes = append(writes, discharge(quotaKey(o.User, o.Item), o))

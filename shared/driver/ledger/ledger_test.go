@@ -347,7 +347,7 @@ func TestEachMethodIsOneCallOnRowsOrOneForEachShard(t *testing.T) {
 	}
 }
 
-// broken fails every call, after the caller's deadline if it has one.
+// broken fails every call, after the caller's deadline if the caller has a deadline.
 type broken struct{ ledger.Rows }
 
 var errFault = errors.New("rows out of reach")

@@ -24,7 +24,7 @@ func (l *Ledger) Live(ctx context.Context, item string) (seckill.LiveRow, error)
 	}
 	d := decode(TableLive, row)
 	out.Version, out.Until = d.number("version"), d.time("until")
-	if json.Unmarshal([]byte(d.optional("figures")), &out.Live) != nil || d.err != nil { // another release's
+	if json.Unmarshal([]byte(d.optional("figures")), &out.Live) != nil || d.err != nil { // a row of another release
 		out.Live = seckill.Live{}
 	}
 	out.Item = item
@@ -52,8 +52,8 @@ func (l *Ledger) KeepLive(ctx context.Context, r seckill.LiveRow, at time.Time) 
 }
 
 // leased executes a write of a live row. It is not a transaction, which would cost twice as much each second. A driver
-// may execute it twice after a lost answer: whoever has the lease then hears that another one has it, and it ends by
-// itself.
+// may execute it twice after a lost answer: then the holder of the lease is told that another viewer has it, and the
+// lease ends by itself.
 func (l *Ledger) leased(ctx context.Context, doing, item string, was Cond, set Row, until time.Time) error {
 	set["v"], set["until"], set[attrExpires] = Version, until.UnixMilli(), until.Add(seckill.LiveKept).Unix()
 	err := l.rows.Update(ctx, Write{Key: liveKey(item), Op: OpUpdate, Set: set, If: []Cond{was}})

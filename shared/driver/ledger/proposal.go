@@ -14,7 +14,7 @@ const (
 	proposalsAlone   = "alone"   // the sort key is a day and a person: how many refunds they have made alone
 )
 
-// keptAlone is how long a person's number of a day is kept.
+// keptAlone is how long the number of a person's refunds on a day is kept.
 const keptAlone = 40 * 24 * time.Hour
 
 var proposalCodec = &codec[seckill.Proposal]{table: TableProposals, more: 1}
@@ -56,7 +56,7 @@ func withdraw(p *seckill.Proposal) Write {
 		If: []Cond{Eq("who", p.Who), Eq("at", p.At.UnixMilli()), Eq("why", p.Why)}}
 }
 
-// decided returns the write that a decision costs besides order and payment, and whether there is one.
+// decided returns the write that a decision takes besides those of order and payment, and whether it takes any.
 func decided(d *seckill.Decision, at time.Time) (w Write, is bool) {
 	switch {
 	case d.Proposal != nil:

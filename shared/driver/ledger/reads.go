@@ -13,7 +13,7 @@ import (
 // pageRows is the number of rows that one query of a whole partition asks for.
 const pageRows = 1000
 
-// get reads a noun. missing is the error if it has no row; nil: it is empty then.
+// get reads a noun. missing is the error if the noun has no row; if missing is nil, get then returns the zero noun.
 func get[T any](ctx context.Context, l *Ledger, what string, k Key, missing error,
 	decode func(Row) (T, error)) (noun T, err error) {
 	row, found, err := l.rows.Get(ctx, k)
@@ -26,7 +26,7 @@ func get[T any](ctx context.Context, l *Ledger, what string, k Key, missing erro
 	return decode(row)
 }
 
-// query reads nouns of a partition that are judged together: one unreadable row fails the read.
+// query reads nouns of a partition that are checked together: one unreadable row fails the read.
 func query[T any](ctx context.Context, l *Ledger, what, table, pk, after string, limit int,
 	decode func(Row) (T, error)) ([]T, error) {
 	rows, err := l.rows.Query(ctx, table, pk, after, limit)
@@ -62,7 +62,7 @@ func listed[T any](ctx context.Context, l *Ledger, what, index, pk, after string
 	return page(rows, next, decode), nil
 }
 
-// due is listed up to what is due by now; attr has the times, by which the index is sorted.
+// due is listed, but only rows that are due by now; attr has the times by which the index is sorted.
 func due[T any](ctx context.Context, l *Ledger, what, index, pk, attr string, now time.Time, after string, limit int,
 	decode func(Row) (T, error)) (seckill.Page[T], error) {
 	rows, next, err := l.rows.Index(ctx, index, pk, after, limit, false)

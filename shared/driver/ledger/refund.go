@@ -23,7 +23,7 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 	order := Write{Key: orderKey(o.ID), Op: OpUpdate,
 		Set:    Row{"state": string(seckill.RefundOwed)},
 		Append: appendChange(seckill.RefundOwed, at, cause),
-		Remove: []string{"due_shard", "due_at"}, // the schedule moves it on no more
+		Remove: []string{"due_shard", "due_at"}, // the schedule no longer moves it on
 		If:     []Cond{Eq("state", string(o.State)), Eq("units", encodeUnits(o.Units))}}
 	payment := Write{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
 		Set: Row{"state": string(seckill.RefundDue), "refund_shard": shardKey(orderShard(p.Order)),

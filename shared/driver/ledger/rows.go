@@ -25,15 +25,15 @@ const (
 // Key identifies one row. SK is "" in a table without a sort key.
 type Key struct{ Table, PK, SK string }
 
-// Set is a set of strings: ascending, without repetitions, never empty: removing the last member removes the
+// Set is a set of strings, ascending and without repetitions. It is never empty: removing the last member removes the
 // attribute.
 type Set []string
 
 // Row holds a row's attributes. A value is a string, an int64, a []string (a list) or a Set.
 type Row map[string]any
 
-// Foreign replaces a value whose type no row of the ledger has. Decoders take it for a missing value, so that its row
-// is unreadable and the other rows of the page are not.
+// Foreign replaces a value whose type no row of the ledger has. Decoders treat it as a missing value, so that only its
+// row is unreadable and not the other rows of the page.
 type Foreign struct{}
 
 // Op is the kind of a write.

@@ -40,14 +40,14 @@ const (
 type Table struct {
 	Name    string
 	PK      string
-	SK      string // "": one row per partition
+	SK      string // if "", a partition has one row
 	Indexes []Index
-	// attribute with the time, in Unix seconds, after which DynamoDB deletes a row; "": rows stay. Other drivers
-	// ignore it
+	// TTL is the attribute with the time, in Unix seconds, after which DynamoDB deletes a row; if "", rows stay. Other
+	// drivers ignore it.
 	TTL string
 }
 
-// Index declares an index: it has only rows with both its key attributes (strings).
+// Index declares an index. It has only the rows that have both its key attributes (strings).
 type Index struct {
 	Name     string
 	PK, SK   string

@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	activeTimeout = 2 * time.Minute // of a new table, to become active
+	activeTimeout = 2 * time.Minute // how long a new table may take to become active
 	checkTimeout  = 5 * time.Second // of one check
 )
 
-// Tables are those of every deployment (dynamoledger.Schema), and more.
+// Tables are the tables of every deployment (dynamoledger.Schema), and more.
 type Tables struct {
 	Client *dynamodb.Client
 	Prefix string // of each table's name

@@ -70,7 +70,7 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 		key     []types.KeySchemaElement
 		numbers string // attributes of type N
 		indexes []types.GlobalSecondaryIndex
-		want    string // "": nothing is wrong
+		want    string // "" if nothing is wrong
 	}{
 		{"as declared", "payments", key("order", "trade_no"), "", declared, ""},
 		{"an index too many", "returns", key("shard", "order"), "",

@@ -165,7 +165,7 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 	}
 }
 
-// killed closes the connections of one Runner from another one, as a server that closes idle connections does.
+// killed closes the connections of one Runner from another Runner, as a server does that closes idle connections.
 func killed(t *testing.T, o Options, c *tls.Config) {
 	t.Helper()
 	ctx, r := context.Background(), open(t, o, c)
@@ -202,7 +202,7 @@ func TestRealOutages(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		hurt, heal func(t *testing.T, s *redistest.Server)
-		want       string // part of the error; "" if its text is the network's
+		want       string // part of the error; "" if the network makes its text
 	}{
 		{"killed", func(_ *testing.T, s *redistest.Server) {
 			s.Kill()

@@ -41,9 +41,9 @@ type Options struct {
 	Addrs    []string
 	Cluster  bool   // the server is a Redis Cluster, like every ElastiCache Serverless cache
 	TLS      bool   // 1.2 or newer; the certificate is verified against the system's roots and the host name
-	Username string // "": the default user
-	Password string // "": none
-	// Timeout bounds a whole Run: waiting for a connection, dialling, greeting, sending, the reply. 0: 1 s.
+	Username string // "" means the default user
+	Password string // "" if there is none
+	// Timeout bounds a whole Run: waiting for a connection, dialling, greeting, sending, the reply. 0 means 1 s.
 	Timeout time.Duration
 }
 

@@ -116,7 +116,7 @@ func History(seed uint64) []Step {
 			h = append(h, s)
 			s.flag = true
 			h = append(h, s)
-		case s.op == opDriftBegin && s.flag: // a pass without changes in between; redraw's "none" needs one
+		case s.op == opDriftBegin && s.flag: // a pass without changes in between; redraw's "none" needs such a pass
 			h = append(h, s)
 			s.op = opDriftEnd
 			h = append(h, s)

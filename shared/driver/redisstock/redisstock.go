@@ -23,8 +23,9 @@ func New(run Runner) *Stock { return &Stock{run: run} }
 
 var _ seckill.Stock = (*Stock)(nil)
 
-// usersPage is the number of users that one users script reads; buildChunk the rows of one build_units, gapChunk the
-// units of one build_gaps, scanChunk those of one scan: each keeps a script at a millisecond or less on a server.
+// usersPage is the number of users that one users script reads, buildChunk the rows of one build_units, gapChunk the
+// units of one build_gaps, and scanChunk the units of one scan. Each keeps a script at a millisecond or less on a
+// server.
 // passesKept is how many drift passes may run at once and still count.
 const (
 	passesKept = 8
@@ -355,7 +356,7 @@ func splitEntries(s string) []entry {
 // CorrectUser implements seckill.Stock.
 func (s *Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserEntries, want map[string]int) (bool,
 	error) {
-	// Keep the stock's order of entries, oldest first: the last one counts as "the newest order".
+	// Keep the stock's order of entries, oldest first: the last entry counts as "the newest order".
 	var parts []string
 	known := map[string]bool{}
 	for _, e := range splitEntries(seen.AsSeen) {

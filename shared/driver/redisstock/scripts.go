@@ -44,7 +44,7 @@ func source(name string) string {
 	return string(b)
 }
 
-// Names lists the scripts, for tests that check every one.
+// Names lists the scripts, for tests that check every script.
 func Names() []string {
 	entries, err := files.ReadDir(".")
 	if err != nil {

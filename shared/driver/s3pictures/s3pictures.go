@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// of a request that nobody answers, or that S3 is too busy for: all are shorter than function shop has, 15 s
+	// limits of a request that S3 does not answer, or is too busy for: all are shorter than the 15 s of function shop
 	tries   = 2
 	timeout = 2 * time.Second // of one try
 )

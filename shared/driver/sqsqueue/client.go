@@ -29,7 +29,7 @@ func limited(client *sqs.Client, timeout time.Duration) *sqs.Client {
 		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
 			return rand.N(backoff << min(attempt-1, tries)), nil
 		})
-		// A truncated answer proves as little as none.
+		// A truncated answer proves as little as no answer.
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				return aws.TrueTernary

@@ -29,7 +29,7 @@ const (
 // fakeSQS answers below the SDK, without a network: it executes requests and breaks tries as a test says. It waits
 // only for contexts, so that it works with testing/synctest.
 type fakeSQS struct {
-	faults []fault // faults of the first tries; with always the last one stays
+	faults []fault // faults of the first tries; with always the last fault stays
 	always bool
 	// receives replaces the receive count of received messages
 	receives *string

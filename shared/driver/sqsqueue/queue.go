@@ -40,7 +40,7 @@ const (
 type Options struct {
 	URL           string // URL of the queue
 	DeadLetterURL string // URL of its dead-letter queue; not needed without Park and Depth
-	// how long Receive waits for a message, up to 20 s, rounded up to seconds; 0: it does not wait
+	// how long Receive waits for a message, up to 20 s, rounded up to seconds; if 0, it does not wait
 	Wait time.Duration
 }
 
@@ -60,8 +60,8 @@ func New(client *sqs.Client, opt Options) *Queue {
 	return &Queue{calls: limited(client, tryTimeout), polls: limited(client, tryTimeout+opt.Wait), opt: opt}
 }
 
-// Send enqueues a message; delay is 0 to MaxDelay, rounded up to seconds, so that nothing arrives early. nil: SQS has
-// it, perhaps twice. After an error SQS may have it.
+// Send enqueues a message; delay is 0 to MaxDelay, rounded up to seconds, so that nothing arrives early. If the
+// error is nil, SQS has the message, perhaps twice. After an error SQS may have it.
 func (q *Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
 	body := m.Encode()
 	if delay < 0 || delay > seckill.MaxDelay {

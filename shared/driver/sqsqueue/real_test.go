@@ -70,7 +70,7 @@ func (m mover) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer(r, http.StatusOK, map[string]string{"TaskHandle": "t-1"}), nil
 }
 
-// moveAll moves the messages of a queue to another one.
+// moveAll moves the messages of a queue to another queue.
 func moveAll(ctx context.Context, client *sqs.Client, from, to string) error {
 	source, err := client.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &from})
 	if err != nil {

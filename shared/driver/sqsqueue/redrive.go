@@ -31,12 +31,12 @@ func (q *Queue) Redrive(ctx context.Context) (messages int, err error) {
 	}
 	_, err = q.calls.StartMessageMoveTask(ctx, &sqs.StartMessageMoveTaskInput{SourceArn: &from, DestinationArn: &to})
 	if refused := (*types.UnsupportedOperation)(nil); errors.As(err, &refused) && q.moves(ctx, from) {
-		err = nil // perhaps begun by this very call, whose first answer was lost
+		err = nil // perhaps this very call began it, and its first answer was lost
 	}
 	return dead.Visible, q.fault("redrive", q.opt.DeadLetterURL, err)
 }
 
-// moves reports whether SQS moves messages out of a queue now. It moves those of one queue once at a time.
+// moves reports whether SQS moves messages out of a queue now. A queue has at most one such move at a time.
 func (q *Queue) moves(ctx context.Context, from string) bool {
 	out, err := q.calls.ListMessageMoveTasks(ctx, &sqs.ListMessageMoveTasksInput{SourceArn: &from})
 	return err == nil && len(out.Results) > 0 && out.Results[0].Status != nil && *out.Results[0].Status == "RUNNING"

@@ -21,7 +21,7 @@ import (
 
 // Step handles changes in the order of the stream.
 type Step interface {
-	// Changes returns how many of the changes, counted from the first one, are done.
+	// Changes returns how many of the changes, counted from the first, are done.
 	Changes(ctx context.Context, changes []seckill.OrderChange) (done int, err error)
 	// Unreadable counts a change that cannot be read.
 	Unreadable()
@@ -66,7 +66,7 @@ func Handle(step Step, log *slog.Logger) func(ctx context.Context, event []byte)
 // Write is one write of an order's row: the row before and after it, nil for no row.
 type Write struct{ Before, After ledger.Row }
 
-// Pass passes writes to a step and returns how many of them, counted from the first one, are done.
+// Pass passes writes to a step and returns how many of them, counted from the first, are done.
 func Pass(ctx context.Context, step Step, writes []Write, log *slog.Logger) (done int, err error) {
 	var changes []seckill.OrderChange
 	var of []int // which write each change is
@@ -89,8 +89,8 @@ func Pass(ctx context.Context, step Step, writes []Write, log *slog.Logger) (don
 	return len(writes), nil
 }
 
-// Each returns a step that passes changes to all of these steps, to the next ones also after one has failed. A change
-// is done when it is done by all, so what one of them lacks comes back to all of them.
+// Each returns a step that passes changes to all of these steps. If a step fails, the next steps still get the changes.
+// A change is done when all steps have done it, so what one step has not done comes back to all of them.
 func Each(steps ...Step) Step { return each(steps) }
 
 type each []Step
@@ -112,7 +112,7 @@ func (e each) Unreadable() {
 	}
 }
 
-// Within returns a step that gives another one this long for each call, so that the steps after it have their time.
+// Within returns a step that gives another step this long for each call, so that the steps after it have their time.
 func Within(d time.Duration, s Step) Step { return within{s, d} }
 
 type within struct {
@@ -127,7 +127,7 @@ func (w within) Changes(ctx context.Context, changes []seckill.OrderChange) (don
 	return w.Step.Changes(ctx, changes)
 }
 
-// row decodes an image of a row; nil if there is none.
+// row decodes an image of a row; it returns nil without an image.
 func row(image map[string]events.DynamoDBAttributeValue) ledger.Row {
 	if len(image) == 0 {
 		return nil

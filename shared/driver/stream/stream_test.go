@@ -50,7 +50,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// slow does all but one change, and waits for its time to end with the last one.
+// slow does all changes except the last, and then waits until its time ends.
 type slow struct{ step }
 
 func (*slow) Changes(ctx context.Context, changes []seckill.OrderChange) (int, error) {
@@ -175,7 +175,7 @@ func TestOtherEvents(t *testing.T) {
 	}
 }
 
-// TestEach checks that all steps get every change, and that what one of them lacks comes back.
+// TestEach checks that all steps get every change, and that what one step has not done comes back.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ a, b, done int }{{-1, -1, 3}, {1, -1, 1}, {-1, 2, 2}, {2, 1, 1}} {

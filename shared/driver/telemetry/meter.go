@@ -29,7 +29,7 @@ const (
 // Limits of CloudWatch ("PutMetricData" and "Dimension", Amazon CloudWatch API Reference), in characters.
 const (
 	maxNamespace = 255
-	maxDimension = 1024 // of a dimension's value
+	maxDimension = 1024 // characters of a dimension's value
 )
 
 // Meter sums events and writes them as one line of CloudWatch's embedded metric format, from which CloudWatch Logs

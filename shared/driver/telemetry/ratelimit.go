@@ -79,7 +79,7 @@ func (c *rateLimited) WithGroup(name string) slog.Handler {
 	return &rateLimited{c.Handler.WithGroup(name), c.seen}
 }
 
-// say reports whether a line may be written now, and how many equal lines were omitted since the last one.
+// say reports whether a line may be written now, and how many equal lines were omitted since the last such line.
 func (s *seen) say(key string) (omitted int, ok bool) {
 	now := s.clock.Now()
 	s.mu.Lock()

@@ -21,7 +21,7 @@ import (
 
 // Limits.
 const (
-	callTimeout = 2 * time.Second // of a call, which takes some 10 ms
+	callTimeout = 2 * time.Second // limit of a call, which takes some 10 ms
 	maxAnswer   = 4 << 10         // bytes of an answer that are read, so that its connection can be used again
 
 	// AtOnce is how many calls a step makes at the same time.

@@ -23,15 +23,15 @@ var Table = ledger.Table{Name: TableConnections, PK: "owner", SK: "place", TTL: 
 
 const (
 	attrExpires    = "expires"    // Unix seconds
-	attrConnection = "connection" // of a place: whose it is
+	attrConnection = "connection" // of a place: the connection that has it
 	attrSince      = "since"      // ms
-	attrUser       = "user"       // of a connection: whose place it has
+	attrUser       = "user"       // of a connection: the user whose place it has
 
 	onlyPlace = "0" // of rows that are alone in their partition
-	tries     = 3   // of a transaction that another one of the shopper's was faster than
+	tries     = 3   // how often a transaction is tried that loses to another transaction for the same shopper
 
 	passSlack       = 24 * time.Hour // clocks differ less: a used pass is known for longer than it is good anywhere
-	connectionSlack = time.Hour      // the start of a connection is told before it opens
+	connectionSlack = time.Hour      // Connect is called before a connection opens
 )
 
 // Store is seckill.Connections on rows: one conditional transaction of a few rows, or one read. It is safe for
@@ -128,7 +128,7 @@ func (p place) asRead() ledger.Cond {
 // live reports whether a place has a connection that may be open: DynamoDB deletes expired rows when it has time.
 func (s *Store) live(p place) bool { return p.taken && s.clock.Now().Unix() < p.expires }
 
-// choose returns the place that a new connection takes: a free one, else that of the oldest.
+// choose returns the place that a new connection takes: a free place, else the place of the oldest connection.
 func (s *Store) choose(all [seckill.MaxConnections]place) int {
 	oldest := 0
 	for i, p := range all {
@@ -174,7 +174,7 @@ func (s *Store) Of(ctx context.Context, user string) ([]string, error) {
 	return ids, err
 }
 
-// Forget implements seckill.Connections. A connection whose place another one has taken is forgotten already.
+// Forget implements seckill.Connections. A connection whose place another connection has taken is forgotten already.
 func (s *Store) Forget(ctx context.Context, id string) error {
 	for n := 1; ; n++ {
 		writes, err := s.forgetting(ctx, id)

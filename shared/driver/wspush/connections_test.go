@@ -157,7 +157,7 @@ func expired(s shopper) {
 	s.has("c1", "c2")
 	s.clock.Advance(time.Hour)
 	s.has("c2")
-	s.opens("c3", "") // takes the place of c1, of which nobody has to be told
+	s.opens("c3", "") // takes the place of c1, which nobody needs to be told
 	s.opens("c4", "c2")
 	s.has("c3", "c4")
 }
@@ -166,7 +166,7 @@ func once(s shopper) {
 	if _, err := s.open("n", "c1"); err != nil {
 		s.t.Fatal(err)
 	}
-	s.clock.Advance(seckill.PassLife) // the pass has expired by this clock, but perhaps not by another one
+	s.clock.Advance(seckill.PassLife) // the pass has expired by this clock, but perhaps not by another clock
 	must.Is(s.t, seckill.ErrPass, must.Err(s.open("n", "c2")), "used pass")
 	s.has("c1")
 }

@@ -34,7 +34,7 @@ func (s *Shop) Orders(t *testing.T) {
 		}
 		if again := s.call(t, token, "GET", "/seckill/order/"+id,
 			nil); again.Text("state") == string(seckill.PendingPayment) &&
-			again.Text("alipay_order") != pay && again.Text("alipay_order") != "" { // "": the hold had ended by then
+			again.Text("alipay_order") != pay && again.Text("alipay_order") != "" { // "" if the hold had ended
 			t.Errorf("the pay string changed:\n%s\n%s", pay, again.Text("alipay_order"))
 		}
 		way := s.call(t, token, "POST", "/order/"+order+"/payment", `{"kind":"app"}`)

@@ -71,8 +71,8 @@ func buyBody(id, count, address string) string {
 	return fmt.Sprintf(`{"seckill_id":%s,"count":%s,"address":%s}`, id, count, address)
 }
 
-// refusedSales checks purchases and reads that an item or an order makes impossible. theirs is another shopper's
-// order; mine is an order of shopper 4, who has reached a limit.
+// refusedSales checks purchases and reads that an item or an order makes impossible. theirs is an order of another
+// shopper; mine is an order of shopper 4, who has reached a limit.
 func (s *Shop) refusedSales(t *testing.T, good, theirs, mine string) {
 	buy := func(behaviour, id, count string, code seckill.Code) refusal {
 		return refusal{behaviour, good, "POST", "/seckill/buy", buyBody(id, count, goodAddress), code}

@@ -45,7 +45,7 @@ func Equal[V any](t T, want, got V, what ...any) {
 	}
 }
 
-// Is reports an error that errors.Is does not find to be the one wanted, nil for none; the test goes on.
+// Is reports an error that is not the wanted error by errors.Is; want is nil if no error is wanted. The test goes on.
 func Is(t T, want, err error, what ...any) {
 	t.Helper()
 	if !errors.Is(err, want) {

@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/alipay"
 )
 
-// serveCall answers /gateway.do. Like Alipay it accepts parameters in the URL, in a form, or split over both.
+// serveCall answers /gateway.do. Like Alipay it accepts parameters in the URL, in a form, or split over the two.
 func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 	if err := r.ParseForm(); err != nil {

@@ -43,7 +43,7 @@ type view struct {
 // ways are the web addresses that a call which pays in a browser names.
 type ways struct {
 	method     string // alipay.MethodPagePay, alipay.MethodWapPay; "" for an app's order string
-	back, quit string // "" if the call names none
+	back, quit string // "" if the call names no such address
 }
 
 // waysOf reads the ways of an authentic call, or of the form on the cashier's page. Both have the same names.
@@ -55,7 +55,7 @@ func waysOf(form url.Values) (w ways) {
 	var content struct {
 		QuitURL string `json:"quit_url"`
 	}
-	_ = json.Unmarshal([]byte(form.Get("biz_content")), &content) // the form on the page has none
+	_ = json.Unmarshal([]byte(form.Get("biz_content")), &content) // the form on the page has no such field
 	for to, address := range map[*string]string{&w.back: form.Get("return_url"), &w.quit: content.QuitURL} {
 		if u, err := url.Parse(address); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 			*to = address
@@ -213,7 +213,7 @@ func (g *Gateway) view(t Record, to ways, err error, lang string) view {
 	v := view{Lang: lang, Words: text, Nonce: rand.Text(), Return: cmp.Or(to.quit, g.returnURL(t.OutTradeNo)),
 		Carried: url.Values{}}
 	if to.method == alipay.MethodPagePay {
-		v.Return = "" // it has no quit_url: who gives up goes back as the browser does
+		v.Return = "" // it has no quit_url: shoppers who give up go back in the browser
 	}
 	var p page
 	switch {
@@ -274,7 +274,7 @@ func render(w http.ResponseWriter, v view, cause error) {
 		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	var refusal *Refusal
 	if errors.As(cause, &refusal) {
-		h.Set("X-Sub-Code", refusal.SubCode) // for those who test a shop against this gateway
+		h.Set("X-Sub-Code", refusal.SubCode) // for people who test a shop against this gateway
 	}
 	w.WriteHeader(pageStatus[v.Kind])
 	_, _ = w.Write(page.Bytes()) // if this fails, the browser has disconnected

@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// ControlPaths are those that Control serves.
+// ControlPaths are the paths that Control serves.
 var ControlPaths = []string{"/faults", "/trades"}
 
 type control struct {

@@ -36,22 +36,22 @@ type Options struct {
 	Clock             seckill.Clock
 	AppID             string
 	SellerID          string
-	MerchantPublicKey string // the shop's: PKIX or PKCS #1
-	PrivateKey        string // the gateway's own; "" generates one, which takes up to a second
-	Store             Store  // keeps the trades; nil: a new Memory
+	MerchantPublicKey string // the shop's public key: PKIX or PKCS #1
+	PrivateKey        string // the gateway's own key; "" generates a key, which takes up to a second
+	Store             Store  // keeps the trades; nil means a new Memory
 	// send a payment's first notification within the request that pays, for a process that sleeps between requests
 	AtOnce  bool
-	Log     *slog.Logger    // logs faults of the store; nil: no log
-	HTTP    *http.Client    // sends notifications; nil: a client with a timeout of 5 s that follows no redirects
-	Retries []time.Duration // waits between attempts to deliver a notification; nil: AlipayRetries
-	URL     string          // public URL of /gateway.do; bills are under the same prefix. "": the URL of the request
+	Log     *slog.Logger    // logs faults of the store; nil means no log
+	HTTP    *http.Client    // sends notifications; nil means a client with a timeout of 5 s that follows no redirects
+	Retries []time.Duration // waits between attempts to deliver a notification; nil means AlipayRetries
+	URL     string          // public URL of /gateway.do, whose prefix bills share; "" means the URL of the request
 	// target of the cashier's return links, with out_trade_no added; "" for the previous page
 	ReturnURL string
 	LateGrace time.Duration // how long after time_expire an opened trade can still be paid
-	// how long after its payment a trade becomes TRADE_FINISHED (Alipay: AlipayFinishes or longer); 0: never
+	// how long after its payment a trade becomes TRADE_FINISHED (Alipay: AlipayFinishes or longer); 0 means never
 	FinishAfter time.Duration
 	Faults      Faults // the fault plan; SetFaults changes it
-	// capacity of the default Memory; above it old closed trades are dropped. 0: DefaultMaxTrades
+	// capacity of the default Memory; above it old closed trades are dropped. 0 means DefaultMaxTrades
 	MaxTrades int
 }
 

@@ -19,10 +19,10 @@ import (
 
 // pair is two gateways that share a store and a clock. The gateway that sends a notification calls its own shop.
 type pair struct {
-	clock       *memory.Clock // with a finer resolution than the store's
+	clock       *memory.Clock // with a finer resolution than the store has
 	gateways    [2]*fakegateway.Gateway
 	shops       [2]pairShop
-	orderString string // of a trade that can be paid for 15 minutes
+	orderString string // order string of a trade that can be paid for 15 minutes
 }
 
 // pairShop answers a notification.
@@ -142,7 +142,7 @@ func testRhythm(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// testClaim checks that an attempt which hangs is repeated by another gateway, and that the first one's outcome is
+// testClaim checks that another gateway repeats an attempt that hangs, and that the first attempt's outcome is
 // then ignored.
 func testClaim(t *testing.T, s fakegateway.Store) {
 	p := newPair(t, s, false)

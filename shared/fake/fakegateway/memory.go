@@ -139,7 +139,7 @@ func (m *Memory) Due(ctx context.Context, by time.Time) ([]Key, error) {
 	return out, nil
 }
 
-// next returns when the next attempt is due, or false if there is none.
+// next returns when the next attempt is due, or false if no attempt is due.
 func (m *Memory) next() (next time.Time, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/alipay"
 )
 
-// New checks the settings; the error names the invalid one.
+// New checks the settings; the error names the invalid setting.
 func New(o Options) (*Gateway, error) {
 	switch {
 	case o.Clock == nil:

@@ -25,7 +25,7 @@ var AlipayRetries = []time.Duration{4 * time.Minute, 10 * time.Minute, 10 * time
 
 // Limits of an attempt.
 const (
-	// how long an attempt under way blocks another one; if its process dies, the attempt is repeated after that
+	// how long an attempt under way blocks another attempt; if its process dies, the attempt is repeated after that
 	claimFor      = time.Minute
 	recordTimeout = time.Second // for recording an attempt after the caller's time is over
 )
@@ -73,7 +73,7 @@ func (g *Gateway) moved(s start) {
 	}
 }
 
-// Ready receives after payments and refunds at this gateway. One value may stand for several.
+// Ready receives a value after payments and refunds at this gateway. One value may stand for several of these.
 func (g *Gateway) Ready() <-chan struct{} { return g.ready }
 
 // Next returns when the next attempt is due, or false if there is none, and always with Options.Store.

@@ -195,7 +195,7 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 	return named, err
 }
 
-// Trades lists all trades, oldest first, if the gateway has its own Memory; with Options.Store it lists none.
+// Trades lists all trades, oldest first, if the gateway has its own Memory; with Options.Store it lists no trades.
 func (g *Gateway) Trades() []Trade {
 	if g.own == nil {
 		return []Trade{}

@@ -35,7 +35,7 @@ var (
 	ErrUnavailable = &Refusal{"20000", "isp.unknow-error", "the gateway cannot reach its trades; try again"}
 )
 
-// unknowns are the answers of the fault CallUnknown: none says what happened.
+// unknowns are the answers of the fault CallUnknown: no such answer says what happened.
 var unknowns = [...]*Refusal{
 	{"20000", "isp.unknow-error", "unknown error"},
 	{"20000", "aop.ACQ.SYSTEM_ERROR", "system error"},

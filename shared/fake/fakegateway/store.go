@@ -21,7 +21,7 @@ type Record struct {
 	Token     string // proves that the cashier's page was opened
 	// empty before the payment; the first is about the payment, the following ones about the refunds in order
 	Notifications []Notification
-	Version       int64 // each Save raises it; 0: never saved
+	Version       int64 // each Save raises it; 0 if it was never saved
 }
 
 // Key returns the record's key.
@@ -34,7 +34,7 @@ type Notification struct {
 	Next     time.Time // time of the next attempt; zero if there is none: confirmed, or given up
 }
 
-// Next returns when the trade's next attempt is due; zero if there is none.
+// Next returns when the trade's next attempt is due; zero if no attempt is.
 func (r *Record) Next() time.Time {
 	if i := r.next(); i >= 0 {
 		return r.Notifications[i].Next
@@ -42,7 +42,7 @@ func (r *Record) Next() time.Time {
 	return time.Time{}
 }
 
-// next returns the index of the notification whose attempt is due first; -1 if there is none.
+// next returns the index of the notification whose attempt is due first, or -1 without such a notification.
 func (r *Record) next() int {
 	first := -1
 	for i := range r.Notifications {
@@ -72,7 +72,7 @@ type Store interface {
 	// Find returns the key of the trade with that number.
 	Find(ctx context.Context, tradeNo string) (k Key, found bool, err error)
 	// Save writes a trade with the next version, if the stored version is still r.Version (0: if the trade does not
-	// exist). ErrChanged if it is not; ErrFull if there is no room for a new one.
+	// exist). ErrChanged if it is not; ErrFull if a new trade does not fit.
 	Save(ctx context.Context, r Record) error
 	// Due returns keys of trades with an attempt due by then, longest due first; a later call returns those beyond a
 	// limit. It may lag behind Save, so callers load a trade before they act.

@@ -58,7 +58,7 @@ func sample(no string) fakegateway.Record {
 	}
 }
 
-// paid returns a paid trade whose notification has its next attempt at next; zero: none.
+// paid returns a paid trade whose notification has its next attempt at next, or no next attempt if next is zero.
 func paidRecord(no string, next time.Time) fakegateway.Record {
 	r := sample(no)
 	r.Status, r.Paid = fakegateway.StatusSuccess, start.Add(time.Minute)
@@ -258,7 +258,7 @@ func testDue(t *testing.T, s fakegateway.Store) {
 	late.Notifications[0].Next = time.Time{}
 	late = save(t, s, late)
 	awaitDue(t, s, start.Add(time.Hour), trade("first"), trade("later"))
-	// a further notification of a trade whose first was confirmed
+	// a second notification of the trade "late", whose first notification was confirmed
 	save(t, s, refunded(late, 1, start, start.Add(2*time.Minute)))
 	awaitDue(t, s, start.Add(2*time.Minute), trade("first"), trade("later"), trade("late"))
 }

@@ -30,7 +30,7 @@ const NotificationDue = "due"
 
 const (
 	schemaVersion = int64(1) // a row's attribute v; another version is an error
-	tablePage     = 100      // keys that one read of the index, and Due, return
+	tablePage     = 100      // keys that one read of the index, and one call of Due, return
 )
 
 // TableStore stores trades in a table, so that all instances of the gateway's function act as one gateway: conditional
@@ -233,7 +233,7 @@ func encode(r *Record) ledger.Row {
 	first := r.Notifications[0]
 	out["notify_id"], out["notify_attempts"] = first.ID, int64(first.Attempts)
 	if len(r.Refunds) == 0 {
-		return out // notify_at is the payment's
+		return out // notify_at is an attribute of the payment
 	}
 	if !first.Next.IsZero() {
 		out["notify_next"] = first.Next.UnixMilli()
@@ -251,13 +251,13 @@ func encode(r *Record) ledger.Row {
 	return out
 }
 
-// IsTrade reports whether a row of the table is a trade; the other rows only find one.
+// IsTrade reports whether a row of the table is a trade; the other rows only serve to find a trade.
 func IsTrade(row ledger.Row) bool {
 	name, _ := row[Table.PK].(string)
 	return !strings.HasPrefix(name, "#")
 }
 
-// DecodeRow decodes a trade's row. A missing attribute, or one of another type, is an error that names it.
+// DecodeRow decodes a trade's row. A missing attribute, or an attribute of another type, is an error that names it.
 func DecodeRow(found ledger.Row) (Record, error) {
 	name, _ := found[Table.PK].(string)
 	k, err := keyOf(name)

@@ -24,7 +24,7 @@ const (
 
 var backLink = regexp.MustCompile(`id="back" href="([^"]*)"`)
 
-// backOf returns where the page's link back leads, "" if it has none.
+// backOf returns where the page's link back leads, or "" if the page has no such link.
 func backOf(page string) string {
 	if m := backLink.FindStringSubmatch(page); m != nil {
 		return html.UnescapeString(m[1])

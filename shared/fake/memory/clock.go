@@ -11,11 +11,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Clock is a clock that can be moved forward: one that stands still until it is moved (NewClock), or the machine's
+// Clock is a clock that can be moved forward: it stands still until it is moved (NewClock), or it is the machine's
 // with an offset (NewRealClock). Its times are UTC, truncated to milliseconds, without a monotonic part.
 type Clock struct {
 	base  func() time.Time
-	began time.Time // from base, with a monotonic part if base has one
+	began time.Time // from base, with a monotonic part if base has it
 
 	mu      sync.Mutex
 	offset  time.Duration

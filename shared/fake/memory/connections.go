@@ -23,7 +23,7 @@ type Connections struct {
 
 var _ seckill.Connections = (*Connections)(nil)
 
-// NewConnections returns an empty one.
+// NewConnections returns Connections without any connection.
 func NewConnections(clock seckill.Clock) *Connections {
 	return &Connections{clock: clock, of: map[string][]string{}, users: map[string]string{},
 		used: map[string]time.Time{}}
@@ -46,7 +46,7 @@ func (c *Connections) Open(_ context.Context, p seckill.Pass, conn seckill.Conne
 	return replaced, nil
 }
 
-// forgetPasses forgets those that nobody can use any more, at times that make it cheap.
+// forgetPasses forgets passes that nobody can use any more. It runs rarely, so that it costs little.
 func (c *Connections) forgetPasses() {
 	now := c.clock.Now()
 	if now.Sub(c.forgot) < seckill.PassLife {

@@ -79,7 +79,7 @@ func (t *Items) Description(ctx context.Context, id string, described int64) (se
 	return cloneDescription(l.Description), nil
 }
 
-// Put creates an item with version 1, or replaces the one with version it.Version-1. Times are stored in UTC with
+// Put creates an item with version 1, or replaces the item with version it.Version-1. Times are stored in UTC with
 // milliseconds. CodeInvalid if Check returns an error; ErrStateChanged if another version is stored, or one with
 // another Described; a cancelled context. An error means that nothing was written.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
@@ -96,7 +96,7 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	old := t.rows[it.ID] // version 0 if there is none
+	old := t.rows[it.ID] // version 0 if there is no such item
 	if it.Version != old.Version+1 || it.Described != old.Described {
 		return seckill.ErrStateChanged
 	}

@@ -50,7 +50,7 @@ type Queue struct {
 	byID    map[string]*queued
 	visible queueHeap
 	hidden  queueHeap
-	delayed int // those of hidden that were never received
+	delayed int // messages in hidden that were never received
 	repeats int
 	parked  []ParkedMessage
 }
@@ -249,7 +249,7 @@ func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 		Parked: len(q.parked)}, nil
 }
 
-// Oldest returns how long the oldest visible message can be received already, or 0 if there is none.
+// Oldest returns how long the oldest visible message can be received already, or 0 without a visible message.
 func (q *Queue) Oldest() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -296,7 +296,7 @@ func (q *Queue) Redrive(ctx context.Context) (messages int, err error) {
 	return len(parked), nil
 }
 
-// Next returns when a message can next be received: now if one already can. ok is false if the queue has none.
+// Next returns when a message can next be received: now if one already can. ok is false if the queue has no message.
 func (q *Queue) Next() (at time.Time, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -395,7 +395,7 @@ func (q *Queue) remove(m *queued) {
 	heap.Remove(&q.hidden, m.index)
 }
 
-// notXML returns the index of the first character that XML 1.0 forbids or that is not UTF-8; -1 if there is none.
+// notXML returns the index of the first character that XML 1.0 forbids or that is not UTF-8, or -1.
 func notXML(b []byte) int {
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])

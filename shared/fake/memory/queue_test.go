@@ -254,7 +254,7 @@ func TestQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 	}
 	mustSend(t, q, 0, "a", "b")
 	d := mustReceive(t, q, 1)[0]
-	must.OK(t, q.Park(ctx, d, "test")) // there is room for one
+	must.OK(t, q.Park(ctx, d, "test")) // one more message fits
 	if q.SendRaw([]byte("c"), 0) == nil || q.Park(ctx, d, "test") == nil {
 		t.Error("a full queue took a message")
 	}

@@ -72,7 +72,7 @@ func (r redisReply) value() any {
 	}
 }
 
-// redisDB is the keyspace: each key has a *redisHash or a *redisZSet, never an empty one.
+// redisDB is the keyspace: each key has a *redisHash or a *redisZSet that is not empty.
 type redisDB map[string]any
 
 // hash returns the hash at a key, or nil if the key does not exist.
@@ -87,7 +87,7 @@ func (db redisDB) hash(key string) (*redisHash, error) {
 	}
 }
 
-// hashToWrite returns the hash at a key and creates a missing one.
+// hashToWrite returns the hash at a key and creates a missing hash.
 func (db redisDB) hashToWrite(key string) (*redisHash, error) {
 	h, err := db.hash(key)
 	if h == nil && err == nil {
@@ -133,7 +133,7 @@ func (db redisDB) clone() redisDB {
 type redisCommand struct {
 	run      func(db redisDB, args []string) (redisReply, error)
 	min, max int // number of arguments; max 0: unlimited
-	keys     int // how many of the first arguments are keys; 0: all
+	keys     int // how many of the first arguments are keys; 0 means all
 }
 
 // redisCommands lists every command of the embedded Redis.

@@ -16,7 +16,7 @@ import (
 // RowsOptions are the settings of Rows.
 type RowsOptions struct {
 	Clock    seckill.Clock
-	IndexLag time.Duration  // how far indexes lag behind their tables; 0: not at all
+	IndexLag time.Duration  // how far indexes lag behind their tables; 0 means not at all
 	Tables   []ledger.Table // in addition to ledger.Schema
 	// Watch, if set, receives every row that a transaction replaced, in the order of its writes: nil for no row. It
 	// must neither change the rows nor call Rows.
@@ -109,7 +109,7 @@ func (m *Rows) table(name string) (*rowTable, error) {
 	return t, nil
 }
 
-// read returns the row of a key after checking the key, or nil if there is none.
+// read returns the row of a key after checking the key, or nil if there is no such row.
 func (m *Rows) read(k ledger.Key) (ledger.Row, error) {
 	t, err := m.table(k.Table)
 	if err == nil {

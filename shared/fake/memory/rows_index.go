@@ -17,7 +17,7 @@ type rowChange struct {
 	at       time.Time
 	table    *rowTable
 	key      ledger.Key
-	old, new ledger.Row // nil: no row
+	old, new ledger.Row // nil means no row
 }
 
 // rowIndex holds an index's partitions, each ascending by position.

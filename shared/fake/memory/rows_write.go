@@ -122,7 +122,7 @@ func holds(c ledger.Cond, row ledger.Row) bool {
 	}
 }
 
-// applyWrite returns the row after the write, or nil if there is none.
+// applyWrite returns the row after the write, or nil if there is no row then.
 func applyWrite(t *rowTable, w *ledger.Write, old ledger.Row) (ledger.Row, error) {
 	var row ledger.Row
 	switch w.Op {

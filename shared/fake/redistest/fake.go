@@ -30,9 +30,9 @@ type Fake struct {
 	conns    map[net.Conn]bool
 	scripts  map[string]string // source by SHA
 	password string
-	slots    string // the node that CLUSTER SLOTS names for all slots; "": not a cluster
-	move     string // answer to a script that does not follow ASKING; "": run it
-	info     string // answer to INFO; "": the command is unknown
+	slots    string // the node that CLUSTER SLOTS names for all slots; "" if it is not a cluster
+	move     string // answer to a script that does not follow ASKING; if "", the script runs
+	info     string // answer to INFO; if "", the command is unknown
 	scriptOf map[string]int
 }
 

@@ -87,7 +87,7 @@ func NewFaults(next func(ctx context.Context, network, addr string) (net.Conn, e
 	return &Faults{next: next}
 }
 
-// Arm sets the faults of the next script calls, one each, and drops any earlier ones.
+// Arm sets the faults of the next script calls, one fault per call, and drops earlier faults.
 func (f *Faults) Arm(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

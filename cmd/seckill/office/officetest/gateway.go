@@ -36,7 +36,7 @@ const MaxPayload = 6 << 20
 type Caller struct {
 	Secret, Token string // Token: "" for a user's key
 	ARN, Account  string
-	Roles         []seckill.Role // that its policy lets it take; nil: all
+	Roles         []seckill.Role // roles that its policy lets it take; nil means all roles
 }
 
 // Gateway is the route. It is an http.Handler, safe for concurrent use.

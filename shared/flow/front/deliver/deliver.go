@@ -56,8 +56,9 @@ func New(d Deps) *Flow {
 }
 
 // Changes makes the orders of changes due and posts their events. It returns how many changes, counted from the first
-// one, are safe in the ledger; with an error the caller passes the remaining ones again. A failed post is not an error:
-// the sweep repeats it. After one, Changes posts nothing more, so that a dead endpoint does not hold up the stream.
+// one, are safe in the ledger; with an error the caller passes the remaining changes again. A failed post is not an
+// error: the sweep repeats it. After a failed post Changes posts nothing more, so that a dead endpoint does not hold up
+// the stream.
 func (f *Flow) Changes(ctx context.Context, changes []seckill.OrderChange) (done int, err error) {
 	var opened []seckill.Webhook
 	var of []*seckill.Order
@@ -80,8 +81,8 @@ func (f *Flow) Changes(ctx context.Context, changes []seckill.OrderChange) (done
 	return len(changes), nil
 }
 
-// open records that an order's history has this many entries. It returns first if nothing was due: then the caller has
-// the order to post, for seckill.WebhookLease.
+// open records that an order's history has this many entries. It returns first as true if nothing was due: then the
+// caller may post the order for seckill.WebhookLease.
 func (f *Flow) open(ctx context.Context, order string, entries int) (w seckill.Webhook, first bool, err error) {
 	err = f.change(ctx, order, &w, func(w *seckill.Webhook) bool {
 		idle := w.Due.IsZero() || w.GivenUp
@@ -95,8 +96,8 @@ func (f *Flow) open(ctx context.Context, order string, entries int) (w seckill.W
 	return w, first, nil
 }
 
-// change reads an order's row and writes it as do changes it; nothing if do returns false. If others wrote meanwhile,
-// it starts again.
+// change reads an order's row and writes it as do changes it, or writes nothing if do returns false. If others wrote
+// the row meanwhile, it starts again.
 func (f *Flow) change(ctx context.Context, order string, w *seckill.Webhook, do func(*seckill.Webhook) bool) error {
 	var err error
 	for range maxRaces {
@@ -145,7 +146,7 @@ func (f *Flow) each(ctx context.Context, due []seckill.Webhook) error {
 		}
 		err := f.post(ctx, due[i], seckill.Order{})
 		if errors.Is(err, seckill.ErrStateChanged) || errors.Is(err, errEndpoint) {
-			return // another sweep has it, or the index lagged; or the row says when the next post is due
+			return // another sweep has the order, or the index lagged; or the row says when the next post is due
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -179,7 +180,7 @@ func (f *Flow) post(ctx context.Context, w seckill.Webhook, o seckill.Order) err
 			}
 		}
 		err := f.Endpoint.Post(ctx, &e)
-		// If our time is up, nothing is recorded: that is not a failure of the endpoint's.
+		// If this call's time is up, nothing is recorded: that is not a failure of the endpoint.
 		if err := f.record(ctx, &w, err); err != nil {
 			return err
 		}
@@ -187,8 +188,8 @@ func (f *Flow) post(ctx context.Context, w seckill.Webhook, o seckill.Order) err
 	return nil
 }
 
-// record writes the outcome of a post. It writes nothing if the order's next event is another one by now: whoever
-// holds the order has recorded it.
+// record writes the outcome of a post. It writes nothing if the order has another next event by now: then whoever holds
+// the order has recorded the outcome.
 func (f *Flow) record(ctx context.Context, w *seckill.Webhook, failure error) error {
 	sent, written := w.Sent, false
 	outcome := func(w *seckill.Webhook) bool {
@@ -233,8 +234,8 @@ func (f *Flow) record(ctx context.Context, w *seckill.Webhook, failure error) er
 // Unreadable counts a change that this code cannot read: a person has to mend the row and have it looked at again.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventUntold, 1) }
 
-// Look makes those of the orders due whose history has grown unnoticed: what happened while nothing read the stream.
-// It posts nothing; the sweep does.
+// Look makes orders due whose history has grown while nothing read the stream. It posts nothing; the sweep posts their
+// events.
 func (f *Flow) Look(ctx context.Context, orders []seckill.Order) error {
 	for i := range orders {
 		var w seckill.Webhook

@@ -32,7 +32,7 @@ type shop struct {
 	given  []string // orders given up
 
 	mu     sync.Mutex
-	answer func(id string) error // nil: acknowledge everything
+	answer func(id string) error // if nil, everything is acknowledged
 	posted []string              // ids of events, acknowledged or not
 	kept   []string              // those acknowledged
 	meter  map[seckill.Event]int

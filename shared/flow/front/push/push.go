@@ -1,6 +1,6 @@
 // Package push sends shoppers the outcome of their purchase. In: connect passes; changes of order rows, from the orders
-// table's stream. Out: each order's newest change to the connections of its shopper, at most once for each; only one
-// that opens meanwhile may hear a change twice. It touches only the connections.
+// table's stream. Out: each order's newest change to the connections of its shopper, at most once for each; only a
+// connection that opens meanwhile may hear a change twice. It touches only the connections.
 //
 // A missed push is not a missed outcome: the page asks once after it has connected, and polls without a connection. So
 // nothing is sent again, and a fault holds up no batch.
@@ -34,7 +34,7 @@ type Flow struct{ Deps }
 // New returns an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Connect opens a connection with a pass that was checked. The error is seckill.ErrPass for a used one.
+// Connect opens a connection with a pass that was checked. The error is seckill.ErrPass for a used pass.
 func (f *Flow) Connect(ctx context.Context, p seckill.Pass, connection string) error {
 	replaced, err := f.Connections.Open(ctx, p, seckill.Connection{ID: connection, User: p.User, Since: f.Clock.Now()})
 	if err != nil {
@@ -121,7 +121,8 @@ func (f *Flow) sendTo(ctx context.Context, connection string, e *seckill.OrderEv
 		f.Meter.Count(seckill.EventPushed, 1)
 	case errors.Is(err, seckill.ErrConnectionGone):
 		// The connection has ended, or is not open yet: API Gateway opens it when Connect has returned. So nothing is
-		// deleted here. A page asks once its connection is open; Disconnect deletes an ended one, or its rows expire.
+		// deleted here. A page asks once its connection is open; Disconnect deletes an ended connection, or its rows
+		// expire.
 	default:
 		f.Meter.Count(seckill.EventPushFailed, 1)
 	}

@@ -46,10 +46,10 @@ func TestCancel(t *testing.T) {
 	pending, closing, paid := seckill.PendingPayment, seckill.Closing, seckill.Paid
 	for _, c := range []struct {
 		name   string
-		states []seckill.State // the order's state at each read; none: the ledger has no such order
+		states []seckill.State // the order's state at each read; if there are none, the ledger has no such order
 		user   string
 		close  error        // the ledger's error
-		code   seckill.Code // code of the refusal or fault; "": none
+		code   seckill.Code // code of the refusal or fault; "" if there is none
 		state  seckill.State
 		closes int // calls of BeginClosing
 		sent   int // closing messages sent

@@ -15,11 +15,11 @@ const maxDescribed = 64 << 20
 type description struct {
 	seckill.Description
 	version int64     // the item's Described when it was read
-	failed  time.Time // when reading a newer one failed
+	failed  time.Time // when reading a newer version failed
 }
 
-// describe returns an item's description. If it cannot be read, the page shows the last known one or none: shoppers
-// must be able to buy. A request one second later tries again.
+// describe returns an item's description. If it cannot be read, the page shows the last known description or none:
+// shoppers must be able to buy. A request one second later tries again.
 func (f *Flow) describe(ctx context.Context, it *seckill.Item) seckill.Description {
 	now := f.Clock.Now()
 	f.mu.Lock()
@@ -38,7 +38,7 @@ func (f *Flow) describe(ctx context.Context, it *seckill.Item) seckill.Descripti
 	defer f.mu.Unlock()
 	if other, ok := f.described[it.ID]; ok {
 		if other.version > fresh.version {
-			return other.Description // another request read it meanwhile
+			return other.Description // another request read the description meanwhile
 		}
 		f.describedSize -= other.size()
 	}

@@ -21,7 +21,7 @@ type list struct {
 	clock seckill.Clock
 
 	mu      sync.Mutex
-	known   *known // nil: none
+	known   *known // nil if there is none
 	reading bool   // a request is reading
 	tried   time.Time
 	failed  error // error of the last attempt
@@ -45,7 +45,7 @@ func newList(lists seckill.Lists, clock seckill.Clock) *list {
 var errUnpublished = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second}
 
 // current returns the list. The time is zero if the list is at most 2 s old; otherwise it is when the list was read.
-// CodeNotReady: the step stage has not published a list yet; any other error is a fault.
+// CodeNotReady if the step stage has not published a list yet; any other error is a fault.
 func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	now := l.clock.Now()
 	l.mu.Lock()

@@ -62,7 +62,7 @@ func TestNewest(t *testing.T) {
 		name   string
 		queued bool          // the stock has the order
 		stock  error         // of Queued
-		placed seckill.State // the order's state in the ledger; "": it has none
+		placed seckill.State // the order's state in the ledger; "" if it has none
 		payBy  time.Duration // from now
 		ledger error         // of the ledger's reads
 		sign   error

@@ -104,7 +104,7 @@ func (f *Flow) prepare(o seckill.Order) (string, error) {
 	return fresh, nil
 }
 
-// Order returns one of the shopper's own orders. CodeOrderUnknown, also for another shopper's.
+// Order returns one of the shopper's own orders. CodeOrderUnknown, also for another shopper's order.
 func (f *Flow) Order(ctx context.Context, user, id string) (OrderView, error) {
 	o, err := f.own(ctx, user, id)
 	if err != nil {
@@ -148,7 +148,7 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 	return o, err
 }
 
-// placed finds an order of the user in the ledger. ErrNoOrder; CodeOrderUnknown for another user's.
+// placed finds an order of the user in the ledger. ErrNoOrder; CodeOrderUnknown for another user's order.
 func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, error) {
 	o, err := f.Ledger.Order(ctx, id)
 	if err == nil && o.User != user {
@@ -158,8 +158,8 @@ func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, erro
 }
 
 // queued finds an order of the user in the stock. CodeOrderUnknown; CodeNotReady if no stock can tell. The order id
-// names its item by a tag: of a thousand items the stock is asked about one, and for an invented id mostly about
-// none.
+// names its item by a tag: of a thousand items the stock is asked about one, and for an invented id mostly about no
+// item.
 func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, error) {
 	now := f.Clock.Now()
 	list, asOf, err := f.list.current(ctx)

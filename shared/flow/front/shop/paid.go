@@ -12,11 +12,11 @@ import (
 // MaxReason is how many characters a shopper's reason for a refund may have.
 const MaxReason = 500
 
-// maxTries is how often a change of an order is tried that changes meanwhile.
+// maxTries is how often a change of an order is tried while others change the order.
 const maxTries = 4
 
-// Received records that the user's order came; a repetition changes nothing. CodeOrderUnknown, also for another user's;
-// CodeWrongState for one that is not on its way.
+// Received records that the user's order came; a repetition changes nothing. CodeOrderUnknown, also for another user's
+// order; CodeWrongState for an order that is not on its way.
 func (f *Flow) Received(ctx context.Context, user, id string) (Status, error) {
 	return f.say(ctx, user, id, func(o *seckill.Order) error {
 		switch {
@@ -37,7 +37,7 @@ func (f *Flow) Received(ctx context.Context, user, id string) (Status, error) {
 var refundable = []seckill.State{seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received}
 
 // AskRefund records why the user wants their order refunded; staff decide. The first request stays. CodeInvalid;
-// CodeOrderUnknown, also for another user's; CodeWrongState for one that is not paid, or is completed.
+// CodeOrderUnknown, also for another user's order; CodeWrongState for an order that is not paid, or is completed.
 func (f *Flow) AskRefund(ctx context.Context, user, id, why string) (Status, error) {
 	if err := seckill.CheckLine("reason", why, MaxReason); err != nil {
 		return Status{}, err

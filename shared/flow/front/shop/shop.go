@@ -75,7 +75,7 @@ func New(d Deps) *Flow {
 func (f *Flow) Now() time.Time { return f.Clock.Now() }
 
 // Live lists items on sale, latest start first, size per page; page counts from 1. Sold-out items stay in the list.
-// CodeNotReady: no list was published yet; a fault if no list younger than a minute is known.
+// CodeNotReady if no list was published yet; a fault if no list younger than a minute is known.
 func (f *Flow) Live(ctx context.Context, page, size int) (Page, error) {
 	return f.page(ctx, page, size, seckill.ItemOnline, func(a, b *seckill.Item) int { return b.Start.Compare(a.Start) })
 }
@@ -111,7 +111,7 @@ func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState
 	return out, nil
 }
 
-// older returns the earlier of two moments; a zero one counts as now.
+// older returns the earlier of two moments; the zero time counts as now.
 func older(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -14,7 +14,7 @@ type View struct {
 	Item        seckill.Item
 	Description seckill.Description
 	Left        int                     // units left
-	Activity    *seckill.ListedActivity // nil: the item is in none
+	Activity    *seckill.ListedActivity // nil if the item is in none
 	// AsOf is when this state was certain, if it is older than a moment because a newer one could not be read;
 	// otherwise zero.
 	AsOf time.Time
@@ -32,7 +32,7 @@ type Status struct {
 	State      seckill.State // "" if there is none
 	PayBy      time.Time     // pending_payment: the end of the hold
 	Reason     seckill.Code  // rejected: the reason
-	RetryAfter time.Duration // when to poll again; 0: nothing is under way
+	RetryAfter time.Duration // when to poll again; 0 if nothing is under way
 	PayString  string        // what the app passes to the payment provider; "" unless the order can be paid now
 }
 

@@ -36,7 +36,7 @@ type Session struct {
 	Token   string // the shop's own
 	User    string
 	Expires time.Time // of Token; whole seconds
-	Refresh string    // the issuer's refresh token; "": none, or the earlier one stays valid
+	Refresh string    // the issuer's refresh token; "" if there is none, or the earlier token stays valid
 }
 
 // List returns the issuers that a page can send a shopper to. The error is an *seckill.Error: CodeUnavailable.
@@ -66,7 +66,8 @@ func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (Session, error) {
 	if err != nil {
 		return Session{}, seckill.AsError(err)
 	}
-	// Counted from the moment of the check: what took time since then must not make the token outlive the proof.
+	// The lifetime counts from the moment of the check: whatever took time since then must not make the token outlive
+	// the proof.
 	expires := p.Checked.Add(seckill.MaxSession)
 	if p.Expires.Before(expires) {
 		expires = p.Expires
@@ -83,8 +84,8 @@ func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (Session, error) {
 	return Session{Token: token, User: user, Expires: expires, Refresh: p.Refresh}, nil
 }
 
-// user returns an identity's user id, a new one for a new shopper. Of two sign-ins at once one gives the id, and both
-// get the same.
+// user returns an identity's user id, or makes a user id for a new shopper. If two sign-ins run at once, one of them
+// makes the id, and both return it.
 func (f *Flow) user(ctx context.Context, id seckill.Identity, at time.Time) (user string, err error) {
 	for range tries {
 		if user, err = f.Identities.UserOf(ctx, id); err == nil {

@@ -33,7 +33,7 @@ type stage struct {
 	err     error         // of the issuers
 	redeem  int           // calls of Redeem
 	takes   time.Duration // of each call of the ledger
-	faults  []error       // of the ledger's calls, in order; nil: the call goes on
+	faults  []error       // of the ledger's calls, in order; if nil, the call goes on
 	after   bool          // a fault comes after the effect
 	ledger  seckill.Identities
 	numbers []string // for new shoppers
@@ -118,7 +118,7 @@ func TestLife(t *testing.T) {
 	for name, c := range map[string]struct {
 		proof time.Duration // from the check to the end of the proof
 		takes time.Duration // of the ledger, twice
-		want  time.Time     // zero: refused
+		want  time.Time     // zero if refused
 	}{
 		"a proof for a day":                     {24 * time.Hour, 0, second.Add(time.Hour)},
 		"for an hour":                           {time.Hour, 0, second.Add(time.Hour)},
@@ -173,7 +173,7 @@ func TestFaultsOfTheLedger(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults   []error
 		after    bool
-		want     string // user id; "": a fault
+		want     string // user id; "" if a fault is wanted
 		enrolled int
 	}{
 		"the first read":              {faults: []error{errFault}, want: "9223372036854775807", enrolled: 1},

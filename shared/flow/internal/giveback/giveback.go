@@ -18,8 +18,8 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Finish returns an order's units to the stock and then deletes the return row. It keeps the row while the item is not
-// installed: a rebuild may have read the unit rows before they were deleted. Repeating it changes nothing.
+// Finish returns an order's units to the stock and then deletes the return row. It keeps the return row while the item
+// is not installed: a rebuild may have read the unit rows before they were deleted. A repeated call changes nothing.
 func Finish(ctx context.Context, d Deps, r seckill.ReturnRow) error {
 	err := d.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)
 	if errors.Is(err, seckill.ErrNotInstalled) {

@@ -1,5 +1,5 @@
-// Package payment records authentic payments in the ledger. The step notify learns of them from notifications, expire
-// from queries; both record them here.
+// Package payment records authentic payments in the ledger. The step notify gets them from notifications, the step
+// expire from queries; both record them here.
 package payment
 
 import (

@@ -19,7 +19,7 @@ const maxTold = 20
 // positions at which the next run continues.
 type Sweep[T any] struct {
 	Meter seckill.Meter // counts rows that cannot be read
-	Most  int           // rows that a run may finish per shard; 0: all
+	Most  int           // rows that a run may finish per shard; 0 means all
 
 	mu sync.Mutex
 	// per shard, where a run stopped when its time was up; this instance's next run continues there
@@ -69,7 +69,7 @@ func (s *Sweep[T]) run(ctx context.Context, now time.Time, page Page[T], each fu
 	return errs.Join()
 }
 
-// shard sweeps one shard; false: the run's time is up.
+// shard sweeps one shard. It returns false if the run's time is up.
 func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T],
 	each func(context.Context, T) error, errs *told) bool {
 	done := 0
@@ -112,7 +112,7 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 // told collects the errors and counts of one pass.
 type told struct {
 	Errors
-	meter seckill.Meter // nil: count nothing
+	meter seckill.Meter // if nil, nothing is counted
 }
 
 func (t *told) failed(err error) {

@@ -24,7 +24,7 @@ func TestEveryShard(t *testing.T) {
 	for _, x := range []struct {
 		name    string
 		minutes int
-		ends    int // the context ends with this row; 0: before the first
+		ends    int // the context ends with this row; 0 means before the first
 		want    int // rows finished
 		errs    []error
 	}{

@@ -23,7 +23,7 @@ type Deps struct {
 	Ledger   Ledger
 	Clock    seckill.Clock
 	Meter    seckill.Meter
-	Keep     time.Duration // how long to keep a notification; 0: forever
+	Keep     time.Duration // how long to keep a notification; 0 means forever
 }
 
 // Flow is one instance of the step. It has no memory.

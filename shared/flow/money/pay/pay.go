@@ -75,8 +75,8 @@ func (f *Flow) way(ctx context.Context, o seckill.Order, kind seckill.PayKind) (
 	return w, err
 }
 
-// page returns the page's address for an order. The provider appends its own parameters, so the order's id is one
-// too: a browser keeps what comes after # to itself, and providers cut it off.
+// page returns the page's address for an order. The order's id is a query parameter, like those that the provider
+// appends: what comes after # is not sent to servers, and providers cut it off.
 func (f *Flow) page(name, order string) string {
 	return strings.TrimSuffix(f.Public, "/") + "/?" + name + "=" + order
 }

@@ -217,7 +217,7 @@ func (m *match) unreadable(err error) {
 	}
 }
 
-// differ adds a difference about a line, with the ledger's amount and the bill's.
+// differ adds a difference about a line, with the ledger's amount and the bill's amount.
 func (m *match) differ(kind seckill.DifferenceKind, l *seckill.BillLine, here, there seckill.Fen) {
 	m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo,
 		RefundID: l.RefundID, Here: here, There: there})

@@ -12,13 +12,14 @@ import (
 // Decided is what came of one person's wish to refund an order.
 type Decided struct {
 	Started bool              // its money goes back now
-	Waiting *seckill.Proposal // nothing goes back until a second person wants it, too
+	Waiting *seckill.Proposal // the money goes back only when a second person wants it, too
 }
 
 // Order refunds a paid order on an operator's request: who, and why. With restock its units are sold again; without,
-// they stay allocated, as they must after shipping. If it is more than one person may refund alone, the first request
-// is kept, and the first one by another person is executed; both must want the same of the units. If the order's refund
-// is owed already, nothing changes. CodeOrderUnknown; CodeInvalid, also for an order that is not paid, or is completed.
+// they stay allocated, as they must after shipping. If the amount is more than one person may refund alone, the first
+// request is kept, and executed when another person requests it, too; both must say the same about restock. If the
+// order's refund is owed already, nothing changes. CodeOrderUnknown; CodeInvalid, also for an order that is not paid,
+// or is completed.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (Decided, error) {
 	if err := seckill.CheckWords(who, why, maxWhy); err != nil {
 		return Decided{}, err

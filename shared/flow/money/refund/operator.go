@@ -27,7 +27,7 @@ type Open struct {
 
 	Waiting []seckill.Proposal // these wait for a second person, sorted by order
 
-	MoreDue     bool // the list is cut, as the next one
+	MoreDue     bool // the list Due is cut
 	MoreRefused bool
 	MoreWaiting bool
 	MoreUnknown bool // some orders were not read; they may be unknown too

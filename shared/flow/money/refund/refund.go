@@ -76,12 +76,12 @@ func (f *Flow) each(ctx context.Context, p seckill.Payment) error {
 }
 
 // giveBack advances the refund of one payment. p comes from an index and may be refunded already: then the provider
-// makes no second refund and the ledger records none.
+// makes no second refund, and the ledger records nothing.
 func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 	r := p.Refund()
 	a, err := f.Refunds.Refund(ctx, r)
 	if err == nil && a.State != seckill.RefundMade {
-		// The provider may refuse because the refund was made already: the answer was lost, and the trade has ended.
+		// The provider may refuse because it has made the refund: its answer was lost, and the trade has ended since.
 		var s seckill.RefundAnswer
 		if s, err = f.Refunds.RefundStatus(ctx, r); err == nil && s.State == seckill.RefundMade {
 			a = s
@@ -103,7 +103,7 @@ func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 	return f.later(ctx, p, a.Code)
 }
 
-// later schedules the next attempt for a payment, or none if refused: then it waits for an operator.
+// later schedules the next attempt for a payment. A refused payment gets no next attempt: it waits for an operator.
 func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) error {
 	wait := min(firstRetry<<min(p.Tries, 6), lastRetry)
 	err := f.Ledger.DeferRefund(ctx, p, f.Clock.Now().Add(wait), refused)
@@ -116,7 +116,7 @@ func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) err
 	return err
 }
 
-// made records a refunded payment. With the last one the order becomes refunded.
+// made records a refunded payment. With its last payment the order becomes refunded.
 func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 	for range maxTries {
 		// Read the order before its payments: a later change to another payment then makes the write fail.

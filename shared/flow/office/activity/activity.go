@@ -39,7 +39,7 @@ type Form struct {
 	Title      string
 	Start, End time.Time
 	Items      []string
-	Base       int64  // 0: to make a new activity
+	Base       int64  // 0 makes a new activity
 	By         string // who saves
 	From       string // with what: the command line tool or the page
 }
@@ -65,7 +65,7 @@ func refuse(field, format string, args ...any) *Refused {
 // Conflict is the error of a save from a version that is no longer the stored one; nothing was written.
 type Conflict struct {
 	From   int64    // the version that the save was made from
-	Fields []string // in which both differ
+	Fields []string // the fields in which both versions differ
 	Now    seckill.Activity
 }
 
@@ -126,8 +126,8 @@ func (f *Flow) Save(ctx context.Context, form *Form) (Done, error) {
 
 func whole(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// check refuses an activity whose items are unknown or outside of its window, that would take an item on sale out, or,
-// while it is offline, one that is not stopped in.
+// check refuses an activity whose items are unknown or outside of its window. It also refuses to take out an item that
+// is on sale and, while the activity is offline, to take in an item that is not stopped.
 func (f *Flow) check(ctx context.Context, next *seckill.Activity, held []string, now time.Time) error {
 	var refused Refused
 	fault := func(format string, args ...any) {
@@ -179,8 +179,8 @@ func (f *Flow) selling(ctx context.Context, ids []string, now time.Time) (on []s
 	return on, nil
 }
 
-// Delete deletes an activity, or undoes that. Its items stay, in no activity; an undeleted one takes them back if none
-// has gone to another. Errors as Save, and seckill.ErrNoActivity.
+// Delete deletes an activity, or undoes that. Its items stay, in no activity; an activity that is brought back takes
+// its items back if none has gone to another activity. Errors as Save, and seckill.ErrNoActivity.
 func (f *Flow) Delete(ctx context.Context, id string, undo bool) (Done, error) {
 	return f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {
 		if old == nil {
@@ -206,14 +206,15 @@ func (f *Flow) Delete(ctx context.Context, id string, undo bool) (Done, error) {
 	})
 }
 
-// SetOffline takes an activity offline and stops its items that have not ended, or puts it online and resumes those
-// that this stopped: all, or as many as it can. One that was stopped already stays so, and Stays names it. One that a
-// person resumes and stops again meanwhile is resumed: an item does not say who stopped it. A repetition finishes what
-// is left. Errors as Delete, and seckill.ErrStateChanged; a fault of items names them.
+// SetOffline takes an activity offline and stops its items that have not ended, or puts it online and resumes the items
+// that going offline stopped: all, or as many as it can. An item that was stopped before stays stopped, and Stays names
+// it. An item that a person resumes and stops again meanwhile is resumed, because items do not say who stopped them. A
+// repetition finishes what is left. Errors as Delete, and seckill.ErrStateChanged; a fault of items names them.
 //
-// An online that an offline overtakes leaves the items stopped: it looks before it resumes them, and again when it has,
-// and then stops them again. Between the two looks, for a write of each item, an item may be on sale though the offline
-// has succeeded; if this instance dies then, or its stops fail, until offline is given again.
+// If an offline overtakes an online, the items end up stopped: the online reads the activity before it resumes the
+// items and again afterwards, and then stops them again. Between the two reads, for a write of each item, an item may
+// be on sale though the offline has succeeded. If this instance dies then, or its stops fail, the item stays on sale
+// until offline is given again.
 func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, error) {
 	now := f.Clock.Now()
 	done, err := f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {
@@ -248,8 +249,8 @@ func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, e
 	return done, err
 }
 
-// switched returns the items that an activity stops if it is offline, and resumes if it is online; of the others, stays
-// are those that stay stopped. One that cannot be read is tried.
+// switched returns the items that an activity stops if it is offline, and resumes if it is online; stays are the other
+// items that stay stopped. An item that cannot be read is among those to stop or resume.
 func (f *Flow) switched(ctx context.Context, a *seckill.Activity, now time.Time) (ids, stays []string) {
 	for _, item := range a.Items {
 		it, err := f.Items.Get(ctx, item)
@@ -264,8 +265,8 @@ func (f *Flow) switched(ctx context.Context, a *seckill.Activity, now time.Time)
 	return ids, stays
 }
 
-// resume resumes items of an activity that is online, unless it is taken offline meanwhile, and then notes that none is
-// left to resume.
+// resume resumes items of an activity that is online, unless it is taken offline meanwhile, and then records that no
+// item is left to resume.
 func (f *Flow) resume(ctx context.Context, done Done, ids []string) (Done, error) {
 	id := done.After.ID
 	if a, err := f.Activities.Activity(ctx, id); err != nil || a.Offline {
@@ -282,7 +283,7 @@ func (f *Flow) resume(ctx context.Context, done Done, ids []string) (Done, error
 			return seckill.Activity{}, errOvertaken
 		}
 		next := *old
-		if err == nil { // all are resumed: one that a person stops from now on is theirs
+		if err == nil { // all are resumed: going online does not resume items that people stop from now on
 			next.Resumes = nil
 		}
 		return next, nil
@@ -300,8 +301,8 @@ func (f *Flow) resume(ctx context.Context, done Done, ids []string) (Done, error
 // errOvertaken: somebody has taken the activity offline while it was put online.
 var errOvertaken = fmt.Errorf("taken offline meanwhile: %w", seckill.ErrStateChanged)
 
-// stops returns the items that are stopped by taking the activity offline now, and those that it stopped before and
-// has not resumed. One that cannot be read counts as running, so that it is not left stopped.
+// stops returns the items that taking the activity offline stops now, and those that it stopped before and has not
+// resumed. An item that cannot be read counts as running, so that it is not left stopped.
 func (f *Flow) stops(ctx context.Context, a *seckill.Activity, now time.Time) []string {
 	ids := []string{}
 	for _, id := range a.Items {
@@ -313,7 +314,7 @@ func (f *Flow) stops(ctx context.Context, a *seckill.Activity, now time.Time) []
 	return ids
 }
 
-// write changes an activity with edit, which gets nil if there is none, and publishes the change.
+// write changes an activity with edit, which gets nil if the activity does not exist, and publishes the change.
 func (f *Flow) write(ctx context.Context, id string,
 	edit func(*seckill.Activity) (seckill.Activity, error)) (Done, error) {
 	for range maxTries {

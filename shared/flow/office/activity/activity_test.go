@@ -39,7 +39,7 @@ func (s *stock) Assert(_ context.Context, it seckill.Item) error {
 type rows struct {
 	*memory.Rows
 	fail, n int
-	after   func() // nil: nothing happens
+	after   func() // nil if nothing happens
 }
 
 func (r *rows) Transact(ctx context.Context, w []ledger.Write) error {
@@ -58,7 +58,7 @@ func (r *rows) Transact(ctx context.Context, w []ledger.Write) error {
 type failing struct {
 	*memory.Items
 	unread map[string]bool
-	before func() // nil: nothing happens
+	before func() // nil if nothing happens
 }
 
 func (f *failing) Get(ctx context.Context, id string) (seckill.Item, error) {
@@ -451,7 +451,7 @@ func TestOfflineDuringOnline(t *testing.T) {
 // TestCopy: last week's activity, with new ids, a week later; a repetition after any fault finishes it.
 func TestCopy(t *testing.T) {
 	const week = 7 * 24 * time.Hour
-	// whole copies while the fail-th transaction fails, 0: none, and again
+	// whole copies while the fail-th transaction fails (none if fail is 0), and then copies again
 	whole := func(e *env, fail int) (seckill.Activity, []seckill.Listing) {
 		e.Helper()
 		q := seckill.Question{ID: seckill.QuestionID(1), Text: "a", Answers: []string{"b"}}

@@ -73,7 +73,7 @@ func (f *Flow) Copy(ctx context.Context, id string, start time.Time, by, from st
 	return done, err
 }
 
-// copyItem copies one item unless its copy is there, and reports which of both.
+// copyItem copies one item unless its copy is there, and reports whether it made the copy.
 func (f *Flow) copyItem(ctx context.Context, id string, from *seckill.Activity, start, now time.Time) (copied string,
 	made bool, err error) {
 	it, err := f.Items.Get(ctx, id)

@@ -1,6 +1,6 @@
 // Package acts finds shoppers whose acts look like a script's. In: acts, and what the requests showed. Out: the rules
-// that an act breaks; of acts that break one, rows that operators read. Nobody is refused here: whoever blocks is an
-// operator.
+// that an act breaks; of acts that break a rule, rows that operators read. Nobody is refused here: only operators block
+// shoppers.
 package acts
 
 import (
@@ -28,7 +28,7 @@ const (
 // Seen is what a request showed of an act, besides what the act has.
 type Seen struct {
 	User    string
-	Network netip.Prefix // zero: unknown, or one that stands for many, such as a proxy's
+	Network netip.Prefix // zero if it is unknown or stands for many, such as a proxy's
 	Page    bool         // it came from a page, or from an app that says where it comes from
 	TooFast bool         // the proof took less time than any page needs
 	Wrong   string       // a wrong answer to the question

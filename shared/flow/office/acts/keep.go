@@ -34,8 +34,8 @@ type Flow struct{ Deps }
 // New returns an instance.
 func New(d Deps) *Flow { return &Flow{Deps: d} }
 
-// Keep keeps the suspicious ones of these acts. It leaves out normal ones and those that are too old. After an error
-// some may not be kept; all can be kept again.
+// Keep keeps the suspicious acts among these. It leaves out acts that are normal or too old. After an error some acts
+// may not be kept; the call can be repeated.
 func (f *Flow) Keep(ctx context.Context, list []seckill.Act) error {
 	now := f.Clock.Now()
 	list = slices.DeleteFunc(slices.Clone(list), func(a seckill.Act) bool {
@@ -49,14 +49,14 @@ func (f *Flow) Keep(ctx context.Context, list []seckill.Act) error {
 
 // Filter says which acts a list has.
 type Filter struct {
-	Day   string // of UTC+8; "": today
-	Item  string // "": of every item
+	Day   string // of UTC+8; "" means today
+	Item  string // "" means every item's acts
 	All   bool   // also those that are handled
 	After string // only acts after this id
 	Limit int    // 1 to MaxPage
 }
 
-// List lists a day's acts by time. next is "" after the last one, else the After of the next page.
+// List lists a day's acts by time. next is "" after the last act, else the After of the next page.
 func (f *Flow) List(ctx context.Context, want Filter) (list []seckill.Act, next string, err error) {
 	if want.Limit < 1 || want.Limit > MaxPage {
 		return nil, "", seckill.Invalid("limit", "")

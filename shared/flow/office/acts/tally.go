@@ -10,7 +10,7 @@ import (
 const ways = 8
 
 // tally counts the members of groups within a window, exactly, up to one more than a limit. Its memory is fixed from
-// the first call on. Groups and members are hashes: two with the same hash are one.
+// the first call on. Groups and members are known by their hashes: two with the same hash count as one.
 type tally struct {
 	limit   int
 	window  time.Duration
@@ -24,7 +24,7 @@ type tally struct {
 
 type group struct {
 	key   uint64
-	began int64 // ns since 1970; 0: no group
+	began int64 // ns since 1970; 0 means no group
 	n     int
 }
 
@@ -84,8 +84,8 @@ func (t *tally) find(key uint64, now int64) int {
 	return first + free
 }
 
-// least returns the place of the group with the fewest members among the older half of a row. A script that makes many
-// small groups pushes those out, and none with several; a new group has time to get its second.
+// least returns the place of the group with the fewest members among the older half of a row. So a script that makes
+// many small groups pushes out small groups, not large ones, and a new group has time to get its second member.
 func least(row []group) (at int) {
 	at = -1
 	for i := range row {

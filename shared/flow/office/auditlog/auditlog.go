@@ -67,7 +67,7 @@ func (f *Flow) Write(ctx context.Context, a seckill.AuditEntry) error {
 	return f.append(ctx, a)
 }
 
-// append writes an entry. One whose write is in doubt is written again: it may be there.
+// append writes an entry. If the write is in doubt, it writes the entry again, which is harmless if it is there.
 func (f *Flow) append(ctx context.Context, e seckill.AuditEntry) error {
 	e.Stamp(f.now())
 	err := f.Log.AppendAudit(ctx, e)
@@ -80,8 +80,8 @@ func (f *Flow) append(ctx context.Context, e seckill.AuditEntry) error {
 	return nil
 }
 
-// List reads a day's entries after a place, or "", ascending. next is "" after the last one, else the after of the next
-// page. day "" is today.
+// List reads a day's entries after a place, or "", ascending. next is "" after the last entry, else the after of the
+// next page. day "" is today.
 func (f *Flow) List(ctx context.Context, day, after string, limit int) (list []seckill.AuditEntry, next string,
 	err error) {
 	if day == "" {

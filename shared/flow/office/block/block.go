@@ -45,7 +45,7 @@ type Done struct {
 }
 
 // Put makes blocks hold, up to MaxPut of distinct subjects and items, in the operator's name. Those that stand with
-// the same reason and end are left alone, so a repetition is harmless, and goes on where a broken call ended. dry:
+// the same reason and end are left alone, so a repetition is harmless, and goes on where a broken call ended. With dry
 // nothing is written. The error is an *seckill.Error: CodeInvalid.
 func (f *Flow) Put(ctx context.Context, blocks []seckill.Block, by string, dry bool) (Done, error) {
 	blocks = slices.Clone(blocks)
@@ -133,7 +133,7 @@ func (f *Flow) put(ctx context.Context, batch []seckill.Block, done *Done) error
 	return nil
 }
 
-// Drop removes a block. It reports whether there was one. The error is an *seckill.Error.
+// Drop removes a block. It reports whether the block was there. The error is an *seckill.Error.
 func (f *Flow) Drop(ctx context.Context, s seckill.Subject, item string) (bool, error) {
 	dropped, err := f.Ledger.DropBlock(ctx, s, item)
 	if err != nil {
@@ -142,7 +142,7 @@ func (f *Flow) Drop(ctx context.Context, s seckill.Subject, item string) (bool, 
 	return dropped, nil
 }
 
-// List lists blocks, also those that are over: of one subject or, if it is "", of all, in no order that means anything.
+// List lists blocks, also those that are over: of one subject or, if it is "", of all subjects, in no particular order.
 // after is "" or the Next of an earlier page. A page may have fewer than limit rows. List returns an *seckill.Error:
 // CodeInvalid for any other after.
 func (f *Flow) List(ctx context.Context, s seckill.Subject, after string, limit int) (seckill.Page[seckill.Block],

@@ -68,10 +68,11 @@ func (f *Flow) Changes(ctx context.Context, changes []seckill.OrderChange) (coun
 // Unreadable counts a change that this code cannot read: a person has to mend the row and recount the item.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventUncounted, 1) }
 
-// groupsOf groups changes by item. Of several changes of one order, the longest history says all.
+// groupsOf groups changes by item. Of several changes of one order it keeps the one with the longest history, which has
+// the others' entries.
 func groupsOf(changes []seckill.OrderChange) []group {
 	var groups []group
-	open := map[string]int{}     // by item, its group that has room
+	open := map[string]int{}     // by item, its group that takes more orders
 	place := map[string][2]int{} // by order, its place
 	for i := range changes {
 		o := changes[i].Order

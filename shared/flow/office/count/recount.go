@@ -116,7 +116,7 @@ func (f *Flow) end(ctx context.Context, item string, w walk, step Step) (Step, e
 
 // walk is a walk through all orders of an item.
 type walk struct {
-	began time.Time // zero: it begins with the next step
+	began time.Time // if zero, it begins with the next step
 	after string    // the next page
 }
 

@@ -5,7 +5,7 @@
 //
 // An address must stay while goods may still be shipped to it. It is stored in the order's row and, until the order
 // is placed, in the stock and in a message. Once the row exists, no message can write an address again: every other
-// write has a condition that fails, and a rejected order stores none. So if no order of the user waits for its
+// write has a condition that fails, and a rejected order stores no address. So if no order of the user waits for its
 // placement, the rows hold all addresses.
 package erase
 
@@ -42,9 +42,9 @@ type Deps struct {
 	Items  seckill.Items
 	Clock  seckill.Clock
 	Meter  seckill.Meter
-	Keep   time.Duration // how long to keep addresses after the end of a sale; 0: forever
-	// KeepNetworks is the same for network addresses, which go with the address at the latest; 0: the step buy keeps
-	// none.
+	Keep   time.Duration // how long to keep addresses after the end of a sale; 0 means forever
+	// KeepNetworks is the same for network addresses, which are erased with the delivery address at the
+	// latest; 0 if the step buy keeps no network addresses.
 	KeepNetworks time.Duration
 }
 

@@ -18,8 +18,8 @@ const (
 	roundWait = time.Hour // pause between two rounds through the items
 )
 
-// round is the progress of a round through the ended items. A new instance begins a new round: it reads more and
-// erases nothing twice.
+// round is the progress of a round through the ended items. A new instance begins a new round: it then reads items
+// again, but erases nothing twice.
 type round struct {
 	next  time.Time    // when the next round begins
 	last  seckill.Item // the last finished item
@@ -119,7 +119,7 @@ func open(o *seckill.Order) bool {
 	return slices.Contains([]seckill.State{seckill.PendingPayment, seckill.Closing}, o.State)
 }
 
-// never reports that no order needs its network address: nothing is shipped to it.
+// never reports that no order needs its network address, because nothing is shipped to a network address.
 func never(*seckill.Order) bool { return false }
 
 // has reports whether the order has an address to erase.

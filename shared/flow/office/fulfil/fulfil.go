@@ -1,9 +1,9 @@
 // Package fulfil is what staff do with orders after they are paid: list, confirm, ship, note something, and hide from
 // lists. In: an operator. Out: an order that moved on, with who and when in its history. It touches only the ledger.
-// Receipts are flow shop's, the schedule that ends orders is flow expire's.
+// Package shop has receipts, and package expire the schedule that ends orders.
 //
 // Each change is a conditional write on the state that was read, so a refund and a shipment of one order exclude each
-// other, and each may be repeated: what is done already is left alone.
+// other, and each may be repeated: a change that is made already is not made again.
 package fulfil
 
 import (
@@ -22,7 +22,7 @@ const (
 	MaxParcel  = 64  // characters of a carrier, and of a parcel's number
 	MaxNote    = 500 // characters of a note
 	MaxParcels = 100 // of one call
-	MaxEntries = 200 // of a history that still takes a note
+	MaxEntries = 200 // the longest history that still takes a note
 	maxTries   = 4   // attempts for an order that changes meanwhile
 )
 

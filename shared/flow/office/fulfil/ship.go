@@ -26,14 +26,14 @@ type Fault struct {
 // Shipped counts what became of the parcels of a call.
 type Shipped struct {
 	Shipped int     `json:"shipped"`
-	Same    int     `json:"same"`             // they were shipped so before; of a check, too
+	Same    int     `json:"same"`             // orders that were shipped so before; a check counts them, too
 	Faults  []Fault `json:"faults,omitempty"` // with some at the beginning, nothing was written
 }
 
 // Ship ships confirmed orders, up to MaxParcels, in the operator's name; with confirm also paid ones, which it confirms
-// first. It checks all of them before it writes one; with dry it writes none. An order that leaves its state meanwhile,
-// because it is refunded, is a fault of its own. Those that were shipped with the same carrier and number are left
-// alone, so a repetition goes on where a broken call ended. The error is an *seckill.Error: CodeInvalid.
+// first. It checks all orders before it writes the first; with dry it writes nothing. An order that leaves its state
+// meanwhile, because it is refunded, is a fault of its own. Orders that were shipped with the same carrier and number
+// stay as they are, so a repetition goes on where a broken call ended. The error is an *seckill.Error: CodeInvalid.
 func (f *Flow) Ship(ctx context.Context, who string, parcels []Parcel, confirm, dry bool) (Shipped, error) {
 	var done Shipped
 	if err := seckill.CheckWho(who); err != nil {
@@ -152,10 +152,10 @@ const (
 type Query struct {
 	Item     string
 	User     string
-	State    seckill.State // "": any
+	State    seckill.State // "" means any
 	Hidden   bool          // also hidden ones
 	Asked    bool          // only those whose shopper asks for a refund
-	From, To time.Time     // created in [From, To); zero: any
+	From, To time.Time     // created in [From, To); zero means any
 }
 
 func (q *Query) match(o *seckill.Order) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// actsAgain is how far entries are read again, because clocks differ, and because one may be written after a later one.
+// actsAgain is how far back entries are read again: clocks differ, and an entry may be written after a later entry.
 const actsAgain = time.Minute
 
 // shown are the acts about an item, a queue or an activity that viewers see: with who did it, and nothing of shoppers.
@@ -21,8 +21,8 @@ type auditReader interface {
 	AuditOn(ctx context.Context, day, after string, limit int) ([]seckill.AuditEntry, error)
 }
 
-// acts returns the newest acts about an item: those of before, and those of the log since then. At first it is those of
-// the day.
+// acts returns the newest acts about an item: those that the row has, and those of the log since then. The first time
+// it returns the acts of the day.
 func acts(ctx context.Context, log auditReader, item string, before seckill.LiveActs,
 	now time.Time) (seckill.LiveActs, error) {
 	day, after := seckill.Day(now), ""

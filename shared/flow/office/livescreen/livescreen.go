@@ -17,7 +17,7 @@ import (
 // How old figures get before a viewer renews them.
 const (
 	secondAge = time.Second
-	// MinuteAge is of what only metrics know.
+	// MinuteAge is for figures that only metrics have.
 	MinuteAge = time.Minute
 	// leaseTime is longer than all sources take.
 	leaseTime = 5 * time.Second
@@ -116,7 +116,7 @@ func (f *Flow) renew(ctx context.Context, row seckill.LiveRow, now time.Time, ol
 		return row, err
 	}
 	f.read(ctx, old(&leased.Live, now))
-	f.read(ctx, old(&leased.Live, now)) // parts that ofItem holds back until the stock has told of the item
+	f.read(ctx, old(&leased.Live, now)) // parts that ofItem holds back until the stock has reported the item
 	err = f.Ledger.KeepLive(ctx, leased, f.Clock.Now())
 	if errors.Is(err, seckill.ErrLeased) { // this took longer than the lease; the figures are good
 		err = nil
@@ -135,7 +135,8 @@ func (f *Flow) read(ctx context.Context, old []part) {
 	}
 }
 
-// ofItem returns the old parts of an item's row: of an item that the stock has never told of, its stock alone.
+// ofItem returns the old parts of an item's row. Of an item that the stock has never reported it returns only the
+// stock.
 func (f *Flow) ofItem(l *seckill.Live, now time.Time) []part {
 	var parts []part
 	add(f, &parts, "stock", &l.Stock, now, secondAge, func(ctx context.Context) (seckill.LiveStock, error) {
@@ -163,7 +164,7 @@ func (f *Flow) ofShop(l *seckill.Live, now time.Time) []part {
 	return parts
 }
 
-// add adds a part if it is old, or from a clock that is ahead. A failed one is read again after a second.
+// add adds a part if it is old, or from a clock that is ahead. A part that failed is read again after a second.
 func add[T any](f *Flow, to *[]part, name string, of *seckill.Figures[T], now time.Time, life time.Duration,
 	read func(context.Context) (T, error)) {
 	if of.Failed != "" {

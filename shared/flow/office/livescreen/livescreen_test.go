@@ -24,7 +24,7 @@ var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 type source struct {
 	clock *memory.Clock
 	fails map[string]error
-	hold  chan struct{} // LiveStock waits for it; nil: it does not
+	hold  chan struct{} // LiveStock waits for it; nil if it does not
 
 	mu    sync.Mutex
 	reads map[string]int

@@ -6,8 +6,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Check is one line of what has to be right before a sale starts. Detail is a number or a name, "" if the line needs
-// none. A line whose figures were never read is not OK, and unknown.
+// Check is one line of what has to be right before a sale starts. Detail is a number or a name, or "" if the line needs
+// no detail. A line whose figures were never read is unknown and not OK.
 type Check struct {
 	Check   string `json:"check"`
 	OK      bool   `json:"ok"`

@@ -42,7 +42,7 @@ func (e *NoRoleError) Error() string { return "session: " + e.Who + " has no rol
 // Deps are the step's dependencies.
 type Deps struct {
 	Sessions seckill.StaffSessions
-	Issuer   seckill.StaffIssuer // nil: none
+	Issuer   seckill.StaffIssuer // nil if there is none
 	Random   Random
 	Clock    seckill.Clock
 	Meter    seckill.Meter
@@ -96,7 +96,7 @@ func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (cookie string, err 
 	return f.begin(ctx, &p, true)
 }
 
-// Refused records a sign-in that led to none. who is "" if nobody knows it.
+// Refused records a sign-in that led to no session. who is "" if the person is unknown.
 func (f *Flow) Refused(ctx context.Context, who, result string) error {
 	return f.Audit.Write(ctx, seckill.AuditEntry{Who: cmp.Or(who, "unknown"), Act: actSignIn, Result: result})
 }
@@ -175,8 +175,8 @@ func (f *Flow) Look(ctx context.Context, cookie string) (seckill.StaffSession, e
 	return s, nil
 }
 
-// renew has a session confirmed. While the issuer does not answer, or another request asks it, the session stays as it
-// is.
+// renew has a session confirmed. While the issuer does not answer, or another request asks the issuer, the session
+// stays as it is.
 func (f *Flow) renew(ctx context.Context, cookie string, s seckill.StaffSession) (seckill.StaffSession, error) {
 	now := f.Clock.Now()
 	if s.Issued && (s.Refresh == "" || f.Issuer == nil || now.Sub(s.Asked) < seckill.StaffAgain) {
@@ -214,7 +214,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	case err == nil && p.Silent && f.Clock.Now().Sub(s.Began) < seckill.StaffTold:
 		p.Who, p.Name, p.Roles = s.Who, s.Name, s.Roles
 	}
-	if err != nil || p.Who != s.Who || len(p.Roles) == 0 { // of a silent issuer after too long, too
+	if err != nil || p.Who != s.Who || len(p.Roles) == 0 { // also if the issuer has been silent for too long
 		if err := f.Sessions.EndStaffSession(ctx, s.Key); err != nil {
 			return s, seckill.AsError(err)
 		}
@@ -236,7 +236,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	return s, nil
 }
 
-// End ends a cookie's session at once. One that has ended is not an error.
+// End ends a cookie's session at once. It is no error if the session has ended already.
 func (f *Flow) End(ctx context.Context, cookie string) error {
 	s, err := f.Look(ctx, cookie)
 	if errors.Is(err, ErrEnded) {

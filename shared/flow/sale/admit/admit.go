@@ -32,7 +32,7 @@ type Deps struct {
 	Clock     seckill.Clock
 	Meter     seckill.Meter
 	Work      seckill.Work    // of a proof
-	Painter   seckill.Painter // nil: an item without questions asks none
+	Painter   seckill.Painter // if nil, an item without questions asks none
 }
 
 // Flow is one instance of the step. It is safe for concurrent use.
@@ -77,7 +77,8 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	if err != nil {
 		return seckill.Ticket{}, err
 	}
-	// Counted before it is checked: a fault in between costs the shopper an attempt, and nobody gets one more.
+	// An answer is counted before it is checked: a fault in between costs the shopper an attempt, and nobody gets an
+	// extra attempt.
 	switch err := f.Ledger.CountAttempt(ctx, c.User, a.Item, now); {
 	case errors.Is(err, seckill.ErrAttempts):
 		return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeTooMany, Token: seckill.LimitAttempts,

@@ -33,7 +33,7 @@ type Deps struct {
 	Meter  seckill.Meter
 	// KeepNetworks makes an order keep the network address that bought it (ADR 50).
 	KeepNetworks bool
-	// checks tickets for items with checks; nil: every item sells without
+	// checks tickets for items with checks; if nil, every item sells without tickets
 	Tickets seckill.TicketChecker
 }
 

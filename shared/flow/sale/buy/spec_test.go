@@ -62,7 +62,7 @@ func TestBuy(t *testing.T) {
 		count int
 		stock seckill.ReserveCode
 		fault map[string]error
-		code  seckill.Code // of the refusal; "": the order id is returned
+		code  seckill.Code // of the refusal; "" if the order id is returned
 		calls string       // joined with "; "
 	}{
 		{"a free unit", 0, 1, seckill.Reserved, nil, "", "reserve; send order"},

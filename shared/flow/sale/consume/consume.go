@@ -44,8 +44,8 @@ type Deps struct {
 	Meter    seckill.Meter
 	Repair   Repairer
 	Hold     time.Duration // how long an unpaid order keeps its units
-	// KeepNetworks makes an order keep the network address that bought it (ADR 50). Buy has the same setting; messages
-	// of before it changed may have an address.
+	// KeepNetworks makes an order keep the network address that bought it (ADR 50). Buy has the same setting;
+	// messages that are older than a change of the setting may have an address.
 	KeepNetworks bool
 }
 
@@ -119,7 +119,7 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 			return f.reject(ctx, m, seckill.CodeStopped)
 		}
 		if !f.items.Fresh(checked) {
-			continue // the item was read too long ago to place by it (I10); read again
+			continue // this copy of the item is too old to place an order from (I10): read it again
 		}
 		now := f.Clock.Now()
 		o := f.newOrder(m, it, now)
@@ -167,8 +167,8 @@ func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) 
 	}
 }
 
-// redraw asks the stock for other units. It returns done if the message needs no more placing; then err is the
-// message's outcome.
+// redraw asks the stock for other units. It returns done if the reservation need not be placed any more; then err is
+// the message's outcome.
 func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Collision) (next seckill.Reservation,
 	done bool, err error) {
 	code, next, err := f.Stock.Redraw(ctx, f.Clock.Now(), m, c, seckill.Resend)

@@ -39,13 +39,13 @@ type ports struct {
 type given struct {
 	item    error           // error of Items.Get
 	stopped bool            // the item's sale is stopped
-	ended   time.Duration   // time since the sale ended; 0: it is open
+	ended   time.Duration   // time since the sale ended; 0 if it is open
 	slow    time.Duration   // duration of a read of the item
 	waited  time.Duration   // age of the reservation when the message is handled
-	units   []int           // units in the message; nil: unit 7
+	units   []int           // units in the message; nil means unit 7
 	place   []error         // errors of successive calls of Place; then nil
 	redraw  string          // the stock's answer: seckill.RedrawUnits with unit 8, and so on
-	row     *seckill.Order  // the order's row in the ledger; nil: none
+	row     *seckill.Order  // the order's row in the ledger; nil if there is none
 	confirm error           // error of Stock.Confirm
 	closing error           // error of Closings.Send
 	reject  error           // error of Ledger.Reject

@@ -15,8 +15,8 @@ func (f *Flow) sentPage(ctx context.Context, shard int, now time.Time, after str
 	return f.Ledger.FulfilDue(ctx, shard, now, after, pageRows)
 }
 
-// moveOn moves a shipped order to received, or a received one to completed, if it is time: the index that named it may
-// lag, and a refund may be faster.
+// moveOn moves a shipped order to received, or a received order to completed, if it is time. It checks because the
+// index that named the order may lag, and a refund may be faster.
 func (f *Flow) moveOn(ctx context.Context, id string) error {
 	o, err := f.Ledger.Order(ctx, id)
 	if err != nil {

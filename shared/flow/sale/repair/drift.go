@@ -8,8 +8,8 @@ import (
 )
 
 // drift compares the stock with the ledger, unit by unit and user by user, and corrects the differences. Each
-// comparison reads the stock before the ledger, and the correction applies only if the stock is unchanged. In the
-// other order a unit that is sold in between would be freed.
+// comparison reads the stock before the ledger, and the correction applies only if the stock is unchanged. If it read
+// the ledger first, a unit that is sold in between would be freed.
 func (f *Flow) drift(ctx context.Context, it seckill.Item) error {
 	token := f.IDs.Token()
 	pass, err := f.Stock.DriftBegin(ctx, it.ID, token)

@@ -180,8 +180,8 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
-		seen       []seckill.Seen // unit 1 in the stock; none: above high-water
-		row        string         // the order in the unit's row; "": there is none
+		seen       []seckill.Seen // unit 1 in the stock; without any, the unit is above high-water
+		row        string         // the order in the unit's row; "" if there is none
 		correction string
 	}{
 		{"held by the owner", []seckill.Seen{{Unit: 1, Holder: "a"}}, "a", ""},

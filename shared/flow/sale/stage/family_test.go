@@ -45,7 +45,7 @@ func TestImportOfFamilies(t *testing.T) {
 		name  string
 		there []seckill.Listing
 		file  []seckill.Listing
-		want  string // item and field; "": it is imported
+		want  string // item and field; "" if it is imported
 	}{
 		{"a family", nil, []seckill.Listing{variant("1", "黑"), variant("2", "白")}, ""},
 		{"beside a stored one", []seckill.Listing{variant("1", "黑")}, []seckill.Listing{variant("2", "白")}, ""},

@@ -26,8 +26,8 @@ type Plan struct {
 	Changes []Change // of the items in Made and Changed
 }
 
-// Change is an item before and after, and in which fields both differ. Of questions that stay neither has any. Before
-// is zero if the item is new.
+// Change is an item before and after, and the fields in which both differ. If the questions stay, neither has
+// questions. Before is zero if the item is new.
 type Change struct {
 	Before, After seckill.Listing
 	Fields        []string
@@ -37,7 +37,7 @@ type Change struct {
 type ImportFault struct {
 	Item     string
 	What     string
-	Conflict *Conflict // nil: it is another fault
+	Conflict *Conflict // if nil, it is another fault
 	Fields   []Fault   // those that may not be changed so
 }
 
@@ -47,7 +47,7 @@ type Fault struct{ Field, What string }
 // Conflict is a save from a version that is no longer the stored one.
 type Conflict struct {
 	From   int64           // the version that the save was made from
-	Fields []string        // in which both differ
+	Fields []string        // the fields in which both versions differ
 	Now    seckill.Listing // the item as it is
 }
 
@@ -74,9 +74,9 @@ func (e *ImportError) Conflicts() []Conflict {
 	return all
 }
 
-// Import creates the items or changes existing ones, as far as their Rules allow; their stop switch and buckets stay.
-// A listing that says from which version it was made changes no other one. All items are checked before the first is
-// written: an *ImportError means that nothing was written. After a fault some items may be written; repeating the
+// Import creates the items or changes existing items, as far as their Rules allow; their stop switch and buckets stay.
+// A listing that says from which version it was made changes no other version. All items are checked before the first
+// is written: an *ImportError means that nothing was written. After a fault some items may be written; repeating the
 // import is harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
 	if _, err := f.Check(ctx, items); err != nil {
@@ -218,7 +218,8 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 			if err != nil {
 				return err
 			}
-			if !made { // after it: a save that comes too late changes no question
+			// Only after the item is written, so that a save that loses to another one changes no questions.
+			if !made {
 				if err := f.ask(ctx, it); err != nil {
 					return err
 				}
@@ -310,7 +311,7 @@ func (f *Flow) stored(ctx context.Context, it *seckill.Item, asked bool) (l seck
 	l.Item = *it
 	l.Description, err = f.Items.Description(ctx, it.ID, it.Described)
 	readable = err == nil
-	if err != nil && !errors.Is(err, seckill.ErrUnreadable) { // an unreadable one is replaced
+	if err != nil && !errors.Is(err, seckill.ErrUnreadable) { // an unreadable description is replaced
 		return l, false, err
 	}
 	if asked {

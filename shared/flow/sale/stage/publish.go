@@ -48,7 +48,7 @@ func (f *Flow) publish(ctx context.Context) error {
 	return seckill.ErrStateChanged
 }
 
-// titles returns the activities that these items are in. An unreadable one is left out.
+// titles returns the activities that these items are in. It leaves out activities that cannot be read.
 func (f *Flow) titles(ctx context.Context, items []seckill.Item, since time.Time) ([]seckill.ListedActivity, error) {
 	listed := make(map[string]bool, len(items))
 	for i := range items {

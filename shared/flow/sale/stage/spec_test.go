@@ -99,7 +99,7 @@ func TestStop(t *testing.T) {
 		at     time.Duration // after the start
 		faults map[string]error
 		item   string
-		code   seckill.Code // "": done
+		code   seckill.Code // "" if done
 		stops  bool         // in the items table
 	}{
 		{"on sale", time.Minute, nil, "1", "", true},

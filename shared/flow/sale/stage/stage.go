@@ -18,8 +18,8 @@ import (
 // units may be sold already, and only repair, which reads the ledger, installs it.
 const EmptyLead = 10 * time.Second
 
-// AtOnce is how many items the stock may be asked to take at once: while none of its shards answers, each within its
-// second, the 99 items of an activity take 7 s.
+// AtOnce is how many items the stock may be asked to take at once. If no shard of the stock answers within its second,
+// the 99 items of an activity take 7 s.
 const AtOnce = 16
 
 const maxTries = 5 // attempts of an operator's conditional write
@@ -43,7 +43,7 @@ type Deps struct {
 	Questions  seckill.QuestionKeeper
 	Activities seckill.Activities
 
-	// Each calls do for 0 to n-1, and returns when all have ended; nil: one after another
+	// Each calls do for 0 to n-1, and returns when all calls have ended; if nil, they are made one after another
 	Each func(n int, do func(i int))
 }
 
@@ -127,9 +127,9 @@ func (f *Flow) AddStock(ctx context.Context, id string, n int) error {
 
 // NotAllError: a change of several items that some do not have for sure.
 type NotAllError struct {
-	Unwritten []string // items that the table does not have so
-	Pending   []string // the table does, and stage's next run asserts it; the stock may not have it yet
-	Err       error    // the first cause of each
+	Unwritten []string // items of which the table lacks the change
+	Pending   []string // items of which the table has the change and the stock may not: stage's next run asserts it
+	Err       error    // the first cause for each of the two lists
 }
 
 func (e *NotAllError) Error() string {
@@ -147,8 +147,8 @@ func (e *NotAllError) Error() string {
 func (e *NotAllError) Unwrap() error { return e.Err }
 
 // SetAllStopped stops or resumes several items' sales: all, or as many as it can. All are written to the items table
-// before the first is asserted, so that a shard that hangs keeps none back. It says of how many that changed something.
-// CodeUnavailable with a *NotAllError: repeat the call.
+// before the first is asserted, so that a shard that hangs delays no other item. It returns how many items this
+// changed. CodeUnavailable with a *NotAllError: repeat the call.
 func (f *Flow) SetAllStopped(ctx context.Context, ids []string, stopped bool) (changed int, err error) {
 	var left NotAllError
 	var written []seckill.Item
