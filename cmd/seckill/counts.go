@@ -73,18 +73,21 @@ func itemArg(cmd *cobra.Command, args []string) error {
 // recount recounts an item step by step, waits as the shop says, and prints its progress.
 func recount(cmd *cobra.Command, s *shop, item string) error {
 	orders := 0
-	return s.steps("", func(next string) (string, error) {
+	for next := ""; ; { // not by steps: the second walk may begin with the cursor of the first
 		step, err := give[operator.Recounted](cmd, s, "item "+item, &operator.Recount{Item: item, Cursor: next})
-		if err != nil {
-			return "", err
+		if err != nil || step.Next == "" {
+			return err
 		}
 		if orders += step.Orders; step.Wait > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %s counted, once more in %d seconds\n",
 				counted(orders, "order", "orders"), step.Wait)
-			orders, err = 0, wait(cmd.Context(), time.Duration(step.Wait)*time.Second)
+			orders = 0
+			if err := wait(cmd.Context(), time.Duration(step.Wait)*time.Second); err != nil {
+				return err
+			}
 		}
-		return step.Next, err
-	})
+		next = step.Next
+	}
 }
 
 // counts prints an item's counts.

@@ -17,18 +17,7 @@ import (
 // TestCountsOfAStack recounts 200 orders that nobody counted, in steps, and prints them. A minute passes with each
 // call, so that the command need not wait for one.
 func TestCountsOfAStack(t *testing.T) {
-	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
-	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	for n := range 200 {
-		if err := l.Place(t.Context(), seckill.Order{ID: seckill.KeyedOrderID("7", "1", fmt.Sprint(n)), Item: "7",
-			User: fmt.Sprint(n), Count: 1, Units: []int{n + 1}, Price: 1, Amount: 1,
-			Given: seckill.Given{Address: "x"}, Title: "t",
-			Created: clock.Now(), Placed: clock.Now(), PayBy: clock.Now().Add(time.Hour), Buckets: 1}, 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, audit := onStack(t, operator.NewCountHandler(count.New(count.Deps{Ledger: l, Clock: clock,
-		Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
+	c, clock, audit := countedStack(t, 200)
 	called := c.function
 	c.function = func(event []byte) ([]byte, string) {
 		defer clock.Advance(time.Minute)
@@ -51,4 +40,33 @@ func TestCountsOfAStack(t *testing.T) {
 	shows(t, step{"counts 7 --json" + on, exitOK, `"recounting": false`, ""},
 		step{"counts 7 --json" + on, exitOK, `"minute": "2026-11-11T02:00:00Z",`, ""})
 	refuses(t, exitUsage, "counts *", [][2]string{{"", "ITEM"}, {"x", "ID"}, {"recount", "ITEM"}, {"recount 0", "ID"}})
+}
+
+// TestRecountOfFewOrders: the walk after the wait may begin where the one before it did.
+func TestRecountOfFewOrders(t *testing.T) {
+	c, clock, _ := countedStack(t, 1)
+	called := c.function
+	c.function = func(event []byte) ([]byte, string) {
+		defer clock.Advance(seckill.RecountWait - time.Second)
+		return called(event)
+	}
+	shows(t, step{"counts recount 7 --stack sale --region eu-central-1", exitOK, "total             1       0     0", ""})
+}
+
+// countedStack is a stack of orders for item 7 that nobody counted.
+func countedStack(t *testing.T, orders int) (*cloud, *memory.Clock, *output) {
+	t.Helper()
+	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
+	for n := range orders {
+		if err := l.Place(t.Context(), seckill.Order{ID: seckill.KeyedOrderID("7", "1", fmt.Sprint(n)), Item: "7",
+			User: fmt.Sprint(n), Count: 1, Units: []int{n + 1}, Price: 1, Amount: 1,
+			Given: seckill.Given{Address: "x"}, Title: "t",
+			Created: clock.Now(), Placed: clock.Now(), PayBy: clock.Now().Add(time.Hour), Buckets: 1}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, audit := onStack(t, operator.NewCountHandler(count.New(count.Deps{Ledger: l, Clock: clock,
+		Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
+	return c, clock, audit
 }
