@@ -160,7 +160,7 @@ second: ## a second opinion: ledger and items on Amazon's own DynamoDB Local (Ja
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-formatted: $$unformatted" >&2; exit 1; }
-	GOLANGCI_LINT_CACHE=$(TOOLS)/lint $< run --build-tags real,e2e,sam ./...
+	GOLANGCI_LINT_CACHE=$(TOOLS)/lint $< run --build-tags real,e2e,sam,slips ./...
 
 $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) into .tools, once (about two minutes)"
@@ -218,7 +218,7 @@ mutants: ## sabotage flows, scripts and ledger in one place at a time: the simul
 
 .PHONY: slips
 slips: ## follow each row of docs/CHANGING.md in a copy, forget one place, and see its tests fail; PLAY=1 plays one, drawn by DRAW
-	SAM_PYTHON=$$(e2e/servers/sam.sh --python) $(GO) test -vet=off -count=1 -timeout 1h . -run TestSlipsAreNoticed -v \
+	SAM_PYTHON=$$(e2e/servers/sam.sh --python) $(GO) test -vet=off -tags slips -count=1 -timeout 1h . -run TestSlipsAreNoticed -v \
 		-args -play "$(or $(PLAY),all)" -draw "$(DRAW)"
 
 .PHONY: module
