@@ -225,8 +225,8 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	paid := time.Now().Add(-24 * time.Hour).Truncate(time.Millisecond)
 	record, day := w.paidAt(t, paid), seckill.Day(paid)
 	const address = "http://api.example/live/gateway.do"
-	calls, downloads := w.start(t, "gateway", "ALIPAY_GATEWAY", address), w.start(t, "gateway", "ALIPAY_GATEWAY",
-		address)
+	calls := w.start(t, "gateway", "ALIPAY_GATEWAY", address)
+	downloads := w.start(t, "gateway", "ALIPAY_GATEWAY", address)
 	client := shopAt(t, address, "https://shop.example/notify",
 		inStage{t, either{behind{t, calls}, behind{t, downloads}}})
 	bill, err := client.Bill(t.Context(), day)

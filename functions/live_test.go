@@ -27,6 +27,10 @@ func TestLiveScreen(t *testing.T) {
 	if s := seen.Stock; s.Failed != "" || s.Value.Left != 10 || s.Value.Stock != 10 || !s.Value.Installed {
 		t.Errorf("stock %+v", s)
 	}
+	for part, failed := range map[string]seckill.Code{"queues": seen.Queues.Failed, "servers": seen.Servers.Failed,
+		"counts": seen.Counts.Failed, "money": seen.Money.Failed, "metrics": seen.Metrics.Failed} {
+		must.Equal(t, "", failed, part)
+	}
 	if said := admin.End(); strings.Contains(said, `"command":"live"`) {
 		t.Errorf("a viewer leaves a trace: %s", said)
 	}

@@ -77,9 +77,9 @@ func TestReconcileFunction(t *testing.T) {
 		t.Errorf("no metric of the difference:\n%s", f.Output())
 	}
 
-	if _, err := operator.Give[seckill.Reconciliation](t.Context(), &operators,
-		&operator.Reconcile{Day: day}); err != nil || len(kept()) != 2 {
-		t.Errorf("matched by an operator: %v, %d kept", err, len(kept()))
+	if got, err := operator.Give[seckill.Reconciliation](t.Context(), &operators,
+		&operator.Reconcile{Day: day}); err != nil || cmp.Diff(want, got, when) != "" || len(kept()) != 2 {
+		t.Errorf("matched by an operator: %+v, %v, %d kept", got, err, len(kept()))
 	}
 	for _, want := range []string{`"command":"reconciled","day":"` + day + `","result":"read"`,
 		`"level":"INFO","msg":"operator","who":"` + operators.Who + `","command":"reconcile","day":"` + day +

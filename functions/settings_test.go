@@ -60,7 +60,7 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"notify", []string{"ALIPAY_SELLER_ID", strings.Repeat("2", 33)}, "settings: ALIPAY_SELLER_ID: want 1 to 32"},
 		{"notify", certified("ALIPAY_CERT_NAME", public), cannot("ALIPAY_CERT", public, "not a certificate")},
 		{"notify", certified("ALIPAY_ROOT_CERT_NAME", private), cannot("ALIPAY_ROOT_CERT", private, "a private key")},
-		// signs whatever happens to Alipay's key
+		// shop only signs: it does not look at Alipay's key
 		{"shop", []string{"ALIPAY_PRIVATE_KEY_NAME", public},
 			cannot("ALIPAY_PRIVATE_KEY", public, "not a private key")},
 		{"shop", certified("ALIPAY_APP_CERT_NAME", "stranger/app"), cannot("ALIPAY_APP_CERT", "stranger/app",

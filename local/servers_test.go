@@ -115,7 +115,7 @@ func TestKilledOnRealServers(t *testing.T) {
 			}
 			for ctx.Err() == nil {
 				code, order := purchase(ctx, k.at(), token)
-				if code == "" { // no contracttest.Answer, or 503: repeat
+				if code == "" { // no answer, or 503: repeat
 					time.Sleep(100 * time.Millisecond)
 					continue
 				}

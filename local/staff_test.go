@@ -47,6 +47,38 @@ func (b *browser) give(command string) (status int, text string) {
 	return status, text
 }
 
+// TestLinksOfTwoPeople: each link signs in the person that it names, also when another's was made after it.
+func TestLinksOfTwoPeople(t *testing.T) {
+	w := start(t, local.Options{})
+	link := func(body string) (status int, path string) {
+		status, text, _ := (&browser{w: w}).send(http.MethodPost, "/_local/staff-link", body)
+		var out struct{ Link string }
+		if err := json.Unmarshal([]byte(text), &out); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return status, strings.TrimPrefix(out.Link, w.URL())
+	}
+	_, ann := link(`{"who":"ann"}`)
+	_, ben := link(`{"who":"ben"}`)
+	_, nobody := link(`{}`)
+	for path, who := range map[string]string{ann: "ann", ben: "ben", nobody: "local"} {
+		b := &browser{w: w}
+		_, _, h := b.send(http.MethodGet, path, "")
+		b.cookie, _, _ = strings.Cut(h.Get("Set-Cookie"), ";")
+		if _, text, _ := b.send(http.MethodGet, "/admin/session", ""); !strings.Contains(text, `"who":"`+who+`"`) {
+			t.Errorf("want %s: %s", who, text)
+		}
+		if status, text := b.give(`"command":"stop","item":"2002"`); status != http.StatusOK {
+			t.Errorf("%s: %d %s", who, status, text)
+		}
+	}
+	for _, bad := range []string{strings.Repeat("x", seckill.MaxStaffName+1), " ", `a\nb`, `a\u202eb`} {
+		if status, path := link(`{"who":"` + bad + `"}`); status != http.StatusUnprocessableEntity || path != "" {
+			t.Errorf("who %q: %d %s", bad, status, path)
+		}
+	}
+}
+
 // TestStaffInABrowser: a link signs in once; commands are executed and recorded for whoever it signed in, and for
 // nobody after the sign-out.
 func TestStaffInABrowser(t *testing.T) {

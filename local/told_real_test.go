@@ -202,7 +202,7 @@ func (w *telling) until(done func(contracttest.Answer) bool,
 			return a
 		}
 		if time.Now().After(end) {
-			w.t.Errorf("no contracttest.Answer within %v: %v, %v", patience, a, err)
+			w.t.Errorf("no answer within %v: %v, %v", patience, a, err)
 			return a
 		}
 	}

@@ -60,7 +60,7 @@ func (l unswept) Returns(ctx context.Context, shard int, after string, limit int
 }
 
 // TestARequestIDSurvivesEveryQueue checks that the messages of an order have the id of the request or schedule that
-// caused them: logs of failed messages have it from there.
+// caused them.
 func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	t.Parallel()
 	var sweep atomic.Bool

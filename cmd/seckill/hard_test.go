@@ -202,9 +202,15 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 // if that fails.
 func TestHardStopOfAnItemToo(t *testing.T) {
 	g := newGate(t, deployedThrottle())
+	shows(t, step{"items stop 33 --hard --yes --stack sale", exitOK, "Stack sale is stopped hard", ""})
+	if g.settings["*/*"] != (throttle{}) {
+		t.Errorf("stopped: %v", g.settings)
+	}
+	shows(t, step{"items resume 33 --hard --stack sale", exitOK, "Item 33 is resumed (waiting, not loaded yet).\n", ""})
+	if !maps.Equal(g.settings, deployedThrottle()) {
+		t.Errorf("resumed: %v, want %v", g.settings, deployedThrottle())
+	}
 	shows(t,
-		step{"items stop 33 --hard --yes --stack sale", exitOK, "Stack sale is stopped hard", ""},
-		step{"items resume 33 --hard --stack sale", exitOK, "Item 33 is resumed (waiting, not loaded yet).\n", ""},
 		step{"items stop 33 --hard --yes --stack sale", exitOK, "Item 33 is stopped (stopped, not loaded yet).\n", ""},
 		step{"items resume --hard --stack sale", exitOK, "Stack sale is open again", ""})
 	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}

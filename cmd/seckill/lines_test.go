@@ -34,12 +34,13 @@ func try(t *testing.T, steps ...step) {
 	}
 }
 
-// shows checks that each step prints its texts among others.
+// shows checks that each step prints its texts among others. A refused command prints nothing on stdout.
 func shows(t *testing.T, steps ...step) {
 	t.Helper()
 	for _, s := range steps {
 		code, stdout, stderr := command(t, words(s.line)...)
-		if code != s.code || !strings.Contains(stdout, s.stdout) || !strings.Contains(stderr, s.stderr) {
+		if code != s.code || !strings.Contains(stdout, s.stdout) || !strings.Contains(stderr, s.stderr) ||
+			code == exitUsage && stdout != "" {
 			t.Errorf("%s: exit %d\n%s%s\nwant exit %d, %q, %q", s.line, code, stdout, stderr, s.code, s.stdout,
 				s.stderr)
 		}

@@ -45,7 +45,7 @@ func TestRefundsThatWaitForASecondPerson(t *testing.T) {
 	}
 }
 
-// TestLinkOfStaff: the link signs in, once; local's tests say whom.
+// TestLinkOfStaff: the link signs in, once; TestLinksOfTwoPeople of package local shows whom.
 func TestLinkOfStaff(t *testing.T) {
 	t.Parallel()
 	sys := localtest.Start(t, local.Options{})

@@ -79,6 +79,9 @@ func (s *sale) message(t *testing.T, order string) seckill.Message {
 			m.Reservation.Units = append(m.Reservation.Units, unit)
 		}
 	}
+	if len(m.Reservation.Units) == 0 {
+		t.Fatalf("order %s has no row", order)
+	}
 	return m
 }
 

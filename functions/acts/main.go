@@ -27,8 +27,8 @@ func main() {
 	})
 }
 
-// parse returns the suspicious acts of log lines. A line that comes twice is the same act, because an act's id is the
-// hash of its line's id.
+// parse returns the suspicious acts of log lines. A line that comes twice is the same act, because an act's id is
+// made of its time and a hash of its line's id.
 func parse(lines []apigw.LogLine) (list []seckill.Act) {
 	for _, line := range lines {
 		sum := sha256.Sum256([]byte(line.ID))

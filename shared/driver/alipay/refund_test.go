@@ -235,3 +235,36 @@ func TestNothingIsAskedForAWrongRefund(t *testing.T) {
 		}
 	}
 }
+
+// TestRefundTakesNothingForgedForAnAnswer checks that the refund calls use the check that call_test.go tests with a
+// query.
+func TestRefundTakesNothingForgedForAnAnswer(t *testing.T) {
+	made := `{"code":"10000","out_trade_no":"` + orderID + `","trade_no":"` + tradeNo +
+		`","fund_change":"Y","refund_fee":"88.80","out_request_no":"` +
+		refund().ID + `","refund_amount":"88.80","refund_status":"REFUND_SUCCESS"}`
+	for _, method := range []string{alipay.MethodRefund, alipay.MethodRefundQuery} {
+		call := func(body string) (seckill.RefundAnswer, error) {
+			c := client(t, answering([]byte(body)), &clock{start})
+			if method == alipay.MethodRefund {
+				return c.Refund(context.Background(), refund())
+			}
+			return c.RefundStatus(context.Background(), refund())
+		}
+		name := strings.ReplaceAll(method, ".", "_") + "_response"
+		if got, err := call(envelopeOf(t, method, made)); err != nil || got.State != seckill.RefundMade {
+			t.Fatalf("%s: %+v, %v", method, got, err)
+		}
+		for what, body := range map[string]string{
+			"stranger's key": `{"` + name + `":` + made + `,"sign":"` + signWith(t, strangerKeys(), made) + `"}`,
+			"our own key":    `{"` + name + `":` + made + `,"sign":"` + signWith(t, shopKeys(), made) + `"}`,
+			"unsigned":       `{"` + name + `":` + made + `}`,
+			"changed": strings.ReplaceAll(envelopeOf(t, method, strings.ReplaceAll(made, "88.80", "8.88")),
+				"8.88", "88.80"),
+			"another call's": envelopeOf(t, alipay.MethodQuery, made),
+		} {
+			if got, err := call(body); err == nil {
+				t.Errorf("%s: %s: got %+v, want an error", method, what, got)
+			}
+		}
+	}
+}

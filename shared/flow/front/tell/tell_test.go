@@ -137,7 +137,7 @@ func TestAgain(t *testing.T) {
 	if _, err := flow.Replay(t.Context(), "1", "2026-11-11", ""); err == nil {
 		t.Error("a replay that the bus refused: no error")
 	}
-	if o, err := flow.Delivery(t.Context(), ids[0]); err != nil || o.Address == "" {
-		t.Errorf("delivery: %v, %v", o.Address, err)
-	}
+	o, err := flow.Delivery(t.Context(), ids[0])
+	must.OK(t, err)
+	must.Equal(t, drivertest.Order("1", "9", o.Placed, 1).Address, o.Address, "delivery")
 }

@@ -211,6 +211,8 @@ func TestConsume(t *testing.T) {
 
 		{"over the user's limit: rejected",
 			given{place: []error{seckill.ErrQuota}}, place + "; reject: limit_reached; confirm units []", false},
+		{"its shopper is blocked: rejected",
+			given{place: []error{seckill.ErrBlocked}}, place + "; reject: blocked; confirm units []", false},
 		{"the sale is stopped: rejected", given{stopped: true}, "reject: stopped; confirm units []", false},
 		{"an hour old: rejected", given{waited: seckill.MaxUnplaced}, "reject: unavailable; confirm units []", false},
 		{"almost an hour old: placed",
