@@ -32,8 +32,9 @@ func (s *System) handler() http.Handler {
 	for _, path := range fakegateway.Paths {
 		mux.Handle(path, s.Gateway)
 	}
+	control := fakegateway.Control(s.Gateway)
 	for _, path := range fakegateway.ControlPaths {
-		mux.Handle(path, fakegateway.Control(s.Gateway, s.log))
+		mux.Handle(path, control)
 	}
 	mux.Handle("/seckill/buy", s.priority.purchases(s.traffic.purchases(shop)))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))

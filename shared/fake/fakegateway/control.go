@@ -3,9 +3,7 @@ package fakegateway
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -15,29 +13,23 @@ import (
 // ControlPaths are the paths that Control serves.
 var ControlPaths = []string{"/faults", "/trades"}
 
-type control struct {
-	*Gateway
-	log *slog.Logger
-}
-
 // Control lets people and tests on one machine see what a gateway did, and change what goes wrong. It serves
 // ControlPaths, and logs faults of the store.
-func Control(g *Gateway, log *slog.Logger) http.Handler {
-	c := control{g, log}
+func Control(g *Gateway) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /faults", c.serveFaults)
-	mux.HandleFunc("PUT /faults", c.putFaults)
-	mux.HandleFunc("GET /trades", c.serveTrades)
+	mux.HandleFunc("GET /faults", g.serveFaults)
+	mux.HandleFunc("PUT /faults", g.putFaults)
+	mux.HandleFunc("GET /trades", g.serveTrades)
 	return mux
 }
 
 // serveFaults answers GET /faults with a FaultReport.
-func (g *control) serveFaults(w http.ResponseWriter, _ *http.Request) {
+func (g *Gateway) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, g.Faults())
 }
 
 // putFaults replaces the fault plan by a Faults. It answers 400 with {"error": …}, which lists the known faults.
-func (g *control) putFaults(w http.ResponseWriter, r *http.Request) {
+func (g *Gateway) putFaults(w http.ResponseWriter, r *http.Request) {
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
 	dec.DisallowUnknownFields()
 	var plan Faults
@@ -47,8 +39,8 @@ func (g *control) putFaults(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest,
-			map[string]string{"error": fmt.Sprintf(`want {"seed": 7, "shares": {"notification-lost": 0.2}}; known: %s: %v`,
-				FaultNames, err)})
+			map[string]string{"error": `want {"seed": 7, "shares": {"notification-lost": 0.2}}; known: ` + known() + ": " +
+				err.Error()})
 		return
 	}
 	if err := g.SetFaults(plan); err != nil {
@@ -87,7 +79,7 @@ type lineBack struct {
 
 // serveTrades lists all trades, one JSON object per line, oldest first; with ?out_trade_no= those of one order. 501
 // if the store is not a Lister, 503 if it fails.
-func (g *control) serveTrades(w http.ResponseWriter, r *http.Request) {
+func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
 	trades, err := g.List(r.Context())
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -95,7 +87,7 @@ func (g *control) serveTrades(w http.ResponseWriter, r *http.Request) {
 			map[string]string{"error": "the trades are in a store that cannot be listed"})
 		return
 	case err != nil:
-		g.log.WarnContext(r.Context(), "trades cannot be listed", "err", err)
+		g.opt.Log.WarnContext(r.Context(), "trades cannot be listed", "err", err)
 		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "the trades cannot be read now"})
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -27,7 +26,7 @@ func ask(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRe
 func tune(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	fakegateway.Control(g, slog.New(slog.DiscardHandler)).ServeHTTP(w, r)
+	fakegateway.Control(g).ServeHTTP(w, r)
 	return w
 }
 

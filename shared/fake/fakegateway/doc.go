@@ -14,7 +14,7 @@
 //	/cashier          the cashier's page: the query is an order string of alipay.trade.app.pay
 //	/cashier/pay      the click on "pay"
 //	/bill             a bill's ZIP; the bill call returns its URL, which is under Options.URL and works for 30 s
-//	/faults /trades   of package control: GET and PUT of the fault plan, all trades as lines of JSON
+//	/faults /trades   only of Control: GET and PUT of the fault plan, all trades as lines of JSON
 //
 // # Life of a trade
 //

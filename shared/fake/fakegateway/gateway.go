@@ -73,7 +73,7 @@ const callPath = "/gateway.do"
 // Paths lists the patterns that a gateway serves, for mounting it beside other handlers.
 var Paths = []string{callPath, "/cashier", "/cashier/", "/bill"}
 
-// ServeHTTP serves the paths that the package comment lists.
+// ServeHTTP serves Paths.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
 
 // KeyPair is an RSA key pair in PEM.

@@ -66,8 +66,8 @@ func TestTheCashierLeadsBack(t *testing.T) {
 		if !maps.EqualFunc(form, want, slices.Equal[[]string]) {
 			t.Errorf("%s: returns with\n%v, want\n%v", kind, form, want)
 		}
-		if again := backOf(ask(g, http.MethodGet, address, "").Body.String()); !strings.Contains(again,
-			"paid="+orderID) {
+		again := backOf(ask(g, http.MethodGet, address, "").Body.String())
+		if !strings.Contains(again, "paid="+orderID) {
 			t.Errorf("%s: the paid trade opened again leads back to %q", kind, again)
 		}
 	}
@@ -93,8 +93,8 @@ func TestTwoKindsOpenOneTrade(t *testing.T) {
 	g, s, _ := system(t, nil)
 	page := must.Get(s.client.PagePay(t.Context(), order(0), backTo))
 	wap := must.Get(s.client.WapPay(t.Context(), order(0), quitTo, backTo))
-	onComputer, onPhone := inputs(ask(g, http.MethodGet, page, "").Body.String()), inputs(ask(g, http.MethodGet, wap,
-		"").Body.String())
+	onComputer := inputs(ask(g, http.MethodGet, page, "").Body.String())
+	onPhone := inputs(ask(g, http.MethodGet, wap, "").Body.String())
 	for _, form := range []url.Values{onComputer, onPhone} {
 		if w := post(g, form); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "支付成功") {
 			t.Errorf("paid with status %d, page\n%s", w.Code, w.Body)
