@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of an item, for which Item.Check looks.
+// Limits of an item. Item.Check refuses an item beyond them.
 const (
 	MaxStock       = 1_000_000 // units of one item; a rebuild reads every sold one
 	MaxLimit       = 1_000     // units of one item that one user may hold
@@ -238,7 +238,7 @@ func (l *Listing) Check() error {
 	if err := l.Description.Check(); err != nil {
 		return err
 	}
-	return ValidateQuestions(l.Questions)
+	return CheckQuestions(l.Questions)
 }
 
 // Items is the table of items and, beside it, the table of their descriptions.

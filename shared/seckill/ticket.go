@@ -55,8 +55,8 @@ func (q *Question) Check() error {
 // QuestionID returns the id of an item's n-th question, from 1: their order is that of their ids.
 func QuestionID(n int) string { return fmt.Sprintf("q%04d", n) }
 
-// ValidateQuestions returns what is wrong with an item's questions in one sentence, or nil.
-func ValidateQuestions(all []Question) error {
+// CheckQuestions returns what is wrong with an item's questions in one sentence, or nil.
+func CheckQuestions(all []Question) error {
 	if len(all) > MaxQuestions {
 		return fmt.Errorf("%d questions: want at most %d", len(all), MaxQuestions)
 	}

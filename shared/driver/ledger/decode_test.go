@@ -95,7 +95,7 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("got error %v, want one with %q", err, c.reason)
 			}
-			must.Is(t, seckill.ErrUnreadable, err, "is not an ErrUnreadable")
+			must.Is(t, seckill.ErrUnreadable, err)
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error shows an address: %v", err)
 			}

@@ -149,10 +149,9 @@ func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 	if err := checkOrder(&o); err != nil {
 		return fmt.Errorf("ledger: reject %s: %w", o.ID, err)
 	}
-	return l.change(ctx, "reject "+o.ID, seckill.ErrOrderExists, []Write{
-		{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
-		{Key: quotaKey(o.User, o.Item), Op: OpUpdate, Set: Row{"v": Version, "newest": o.ID}},
-	}...)
+	return l.change(ctx, "reject "+o.ID, seckill.ErrOrderExists,
+		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
+		Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate, Set: Row{"v": Version, "newest": o.ID}})
 }
 
 // closes reports whether a closing order may end in this state with its units given back.

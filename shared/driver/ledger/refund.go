@@ -81,14 +81,13 @@ func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string
 // RetryRefund implements seckill.Ledger in two writes.
 func (l *Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state seckill.State, at time.Time,
 	cause string) error {
-	return l.change(ctx, "retry the refund of "+p.Order, seckill.ErrStateChanged, []Write{
-		{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
+	return l.change(ctx, "retry the refund of "+p.Order, seckill.ErrStateChanged,
+		Write{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
 			Set:    Row{"refund_shard": shardKey(orderShard(p.Order)), "refund_at": timeKey(at)},
 			Remove: []string{"refused"},
 			If:     []Cond{Eq("state", string(seckill.RefundDue))}},
-		{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(state, at, cause),
-			If: []Cond{Eq("state", string(state))}},
-	}...)
+		Write{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(state, at, cause),
+			If: []Cond{Eq("state", string(state))}})
 }
 
 // DeferRefund implements seckill.Ledger in one write. ErrStateChanged also for an unknown payment.
