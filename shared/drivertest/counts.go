@@ -135,7 +135,7 @@ var countCases = []ledgerCase{
 	}},
 	{"an item that nobody counted can be recounted", func(s *suite) {
 		must.Is(s, seckill.ErrCountsChanged, s.Ledger.EndRecount(s.ctx, s.counted()),
-			"the end of a recount that never began: got")
+			"the end of a recount that never began")
 		s.ok(s.Ledger.BeginRecount(s.ctx, s.counted(), epoch))
 		s.same("counts", s.counted(), seckill.Counts{Item: "1", Since: epoch, Recounting: true})
 	}},

@@ -68,7 +68,7 @@ var repairCases = []stockCase{
 			e.must(err)
 			e.must(e.BuildGaps(e.ctx, e.now, e.item.ID, "tok", 1, 2))
 			e.is(try(), seckill.ErrBuildLost)
-			must.Is(e, seckill.ErrNotInstalled, must.Err(e.Level(e.ctx, e.item.ID)), name, "installed all the same")
+			must.Is(e, seckill.ErrNotInstalled, must.Err(e.Level(e.ctx, e.item.ID)), name, "must not install")
 		}
 	}},
 	{"only one builder at a time, and a dead one is replaced", func(e *stockEnv) {

@@ -150,7 +150,7 @@ var reserveCases = []stockCase{
 		e.reserved(3, "2", 2, 4, 5)
 		e.refused(4, "3", 1, seckill.ReserveNone)
 		e.level(0, 5, 2, 5)
-		must.Equal(e, 2, len(e.users()), "users", "a refused one counts")
+		must.Equal(e, 2, len(e.users()), "users; a refused one must not count")
 	}},
 	{"the window is open from start to before end", func(e *stockEnv) {
 		e.install()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -92,7 +93,7 @@ func TestForged(t *testing.T) {
 	head, rest, _ := strings.Cut(good, ".")
 	payload, signature, _ := strings.Cut(rest, ".")
 	public := []byte(jwk("rsa", &k.rsa.PublicKey)["n"].(string))
-	claims := string(must(base64.RawURLEncoding.DecodeString(payload)))
+	claims := string(must.Get(base64.RawURLEncoding.DecodeString(payload)))
 	for name, c := range map[string]struct {
 		token string
 		want  seckill.Reason

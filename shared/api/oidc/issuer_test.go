@@ -22,6 +22,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -42,20 +43,13 @@ var testKeys = sync.OnceValue(func() (k struct {
 	ec, otherEC          *ecdsa.PrivateKey
 }) {
 	for _, to := range []**rsa.PrivateKey{&k.rsa, &k.otherRSA} {
-		*to = must(rsa.GenerateKey(rand.Reader, 2048))
+		*to = must.Get(rsa.GenerateKey(rand.Reader, 2048))
 	}
-	k.small = must(rsa.GenerateKey(rand.Reader, 1024))
-	k.ec = must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
-	k.otherEC = must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	k.small = must.Get(rsa.GenerateKey(rand.Reader, 1024))
+	k.ec = must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	k.otherEC = must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	return k
 })
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 // fake is an issuer over HTTP whose every answer a test can change.
 type fake struct {
@@ -94,7 +88,7 @@ func newFake(t testing.TB) *fake {
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body := must(url.ParseQuery(readAll(r)))
+	body := must.Get(url.ParseQuery(readAll(r)))
 	f.mu.Lock()
 	f.asked = append(f.asked, r.URL.Path)
 	if r.Method == http.MethodPost {
@@ -170,7 +164,7 @@ func jwk(kid string, key crypto.PublicKey) map[string]any {
 		return map[string]any{"kty": "RSA", "kid": kid, "use": "sig", "alg": "RS256", "n": encode(k.N),
 			"e": encode(big.NewInt(int64(k.E)))}
 	case *ecdsa.PublicKey:
-		point := must(k.Bytes())
+		point := must.Get(k.Bytes())
 		return map[string]any{"kty": "EC", "kid": kid, "crv": k.Curve.Params().Name,
 			"x": base64.RawURLEncoding.EncodeToString(point[1 : 1+len(point)/2]),
 			"y": base64.RawURLEncoding.EncodeToString(point[1+len(point)/2:])}
@@ -193,14 +187,14 @@ func (f *fake) token(alg, kid string, key any, changes map[string]any) string {
 			delete(to, name)
 		}
 	}
-	return sign(alg, key, string(must(json.Marshal(header))), string(must(json.Marshal(claims))))
+	return sign(alg, key, string(must.Get(json.Marshal(header))), string(must.Get(json.Marshal(claims))))
 }
 
 // sign signs texts as they are.
 func sign(alg string, key any, header, claims string) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	text := encode([]byte(header)) + "." + encode([]byte(claims))
-	return text + "." + encode(must(jwt.GetSigningMethod(alg).Sign(text, key)))
+	return text + "." + encode(must.Get(jwt.GetSigningMethod(alg).Sign(text, key)))
 }
 
 // newIssuers returns a client of a fake issuer.

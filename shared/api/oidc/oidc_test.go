@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -160,7 +161,7 @@ func large() string { return strings.Repeat("a", seckill.MaxIssuerToken+1) }
 // right.
 func TestNothingIsSpentWithoutKeys(t *testing.T) {
 	k := testKeys()
-	other := must(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
+	other := must.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
 	with := func(key map[string]any, changes map[string]any) []map[string]any {
 		key = maps.Clone(key)
 		maps.Copy(key, changes)
@@ -174,7 +175,7 @@ func TestNothingIsSpentWithoutKeys(t *testing.T) {
 		"no JSON":   func(f *fake) { f.raw["/.well-known/openid-configuration"] = "<html>" },
 		"a list":    func(f *fake) { f.raw["/.well-known/openid-configuration"] = "[]" },
 		"a large document, mostly blanks": func(f *fake) {
-			f.raw["/.well-known/openid-configuration"] = string(must(json.Marshal(f.document))) + strings.Repeat(" ",
+			f.raw["/.well-known/openid-configuration"] = string(must.Get(json.Marshal(f.document))) + strings.Repeat(" ",
 				MaxDocument)
 		},
 		"keys that are large": func(f *fake) {

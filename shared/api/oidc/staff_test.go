@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -50,7 +51,7 @@ func TestStaffSignIn(t *testing.T) {
 		"seckill-viewer", "finance", "seckill-admin", "seckill-"}}, nil)
 	g := seckill.Grant{Kind: seckill.GrantCode, Code: code, Verifier: verifier, Nonce: nonce, RedirectURI: redirect}
 	address, err := s.Authorization(t.Context(), g, "a-state", false)
-	to := must(url.Parse(address))
+	to := must.Get(url.Parse(address))
 	challenge := sha256.Sum256([]byte(verifier))
 	if diff := cmp.Diff(url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect},
 		"scope": {"openid"}, "state": {"a-state"}, "nonce": {nonce}, "code_challenge_method": {"S256"},
@@ -59,7 +60,7 @@ func TestStaffSignIn(t *testing.T) {
 		t.Errorf("%s, %v\n%s", address, err, diff)
 	}
 	address, err = s.Authorization(t.Context(), g, "a-state", true)
-	if again := must(url.Parse(address)).Query(); err != nil || again.Get("prompt") != "login" ||
+	if again := must.Get(url.Parse(address)).Query(); err != nil || again.Get("prompt") != "login" ||
 		len(again) != len(to.Query())+1 {
 		t.Errorf("anew: %s, %v", address, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -64,25 +65,25 @@ type chain struct {
 var authorities = sync.OnceValue(func() (c chain) {
 	from, until := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	issue := func(name string, by *authority) *authority {
-		key := must(rsa.GenerateKey(rand.Reader, 2048))
+		key := must.Get(rsa.GenerateKey(rand.Reader, 2048))
 		own := template(name, from, until, true)
 		parent := &authority{own, key}
 		if by != nil {
 			parent = by
 		}
-		der := must(x509.CreateCertificate(rand.Reader, own, parent.cert, &key.PublicKey, parent.key))
-		return &authority{must(x509.ParseCertificate(der)), key}
+		der := must.Get(x509.CreateCertificate(rand.Reader, own, parent.cert, &key.PublicKey, parent.key))
+		return &authority{must.Get(x509.ParseCertificate(der)), key}
 	}
 	c.root = issue("Test CA R1", nil)
 	c.middle = issue("Test CA Class 2 R1", c.root)
-	curve := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	curve := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	own := template("Test CA E1", from, until, true)
-	c.other = must(x509.CreateCertificate(rand.Reader, own, own, &curve.PublicKey, curve))
+	c.other = must.Get(x509.CreateCertificate(rand.Reader, own, own, &curve.PublicKey, curve))
 	return c
 })
 
 func template(name string, from, until time.Time, ca bool) *x509.Certificate {
-	number := must(rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)))
+	number := must.Get(rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)))
 	return &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca,
 		BasicConstraintsValid: ca, Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
 			CommonName: name}}
@@ -90,12 +91,4 @@ func template(name string, from, until time.Time, ca bool) *x509.Certificate {
 
 func text(der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-}
-
-// must panics on an error, which occurs only without a source of randomness.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -15,7 +15,7 @@ func (s *Shop) Orders(t *testing.T) {
 	id := s.Items.Newest.ID
 	for i, written := range []struct{ id, count string }{{id, "3"}, {quote(id), quote("3")}, {id, "3.0"}} {
 		user := s.user(int64(10 + i))
-		token := s.token(t, user)
+		token := s.token(user)
 		empty := s.call(t, token, "GET", "/seckill/order/"+id, nil)
 		if empty.Status != 200 || empty.Text("alipay_order") != "" || empty.Text("state") != "none" {
 			t.Errorf("before buying: %v", empty)
@@ -70,14 +70,14 @@ func (s *Shop) sameShopper(t *testing.T, user, order string) {
 	if a := s.call(t, asText, "GET", "/order/"+order, nil); a.Status != 200 {
 		t.Errorf("the same user as a string: %v", a)
 	}
-	if a := s.call(t, s.token(t, s.user(9)), "GET", "/order/"+order, nil); a.Status != 404 {
+	if a := s.call(t, s.token(s.user(9)), "GET", "/order/"+order, nil); a.Status != 404 {
 		t.Errorf("another user: %v", a)
 	}
 }
 
 func (s *Shop) cancelled(t *testing.T, user, order string) {
 	t.Helper()
-	token := s.token(t, user)
+	token := s.token(user)
 	if a := s.call(t, token, "POST", "/order/"+order+"/cancel", nil); a.Status != 200 || a.Text("order_id") != order {
 		t.Fatalf("cancel: %v", a)
 	}

@@ -50,7 +50,7 @@ func (s *Shop) Refusals(t *testing.T) {
 	theirs := s.reserved(t, s.user(2), s.Items.Live.ID, 1)
 	s.reserved(t, s.user(3), s.Items.One.ID, 1)
 	mine := s.reserved(t, s.user(4), s.Items.Capped.ID, 1)
-	good := s.token(t, s.user(1))
+	good := s.token(s.user(1))
 	t.Run("sales", func(t *testing.T) { s.refusedSales(t, good, theirs, mine) })
 	t.Run("shapes", func(t *testing.T) { s.refusedShapes(t, good) })
 	t.Run("tokens", func(t *testing.T) { s.refusedTokens(t, buyBody(s.Items.Live.ID, "1", goodAddress)) })
@@ -185,7 +185,7 @@ func (s *Shop) refusedTokens(t *testing.T, body string) {
 
 func (s *Shop) buyKeyed(t *testing.T, user, item, key string) Answer {
 	t.Helper()
-	return s.call(t, s.token(t, user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1,
+	return s.call(t, s.token(user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1,
 		"address": Address}, "Idempotency-Key", key)
 }
 
@@ -193,14 +193,14 @@ func (s *Shop) buyKeyed(t *testing.T, user, item, key string) Answer {
 func (s *Shop) Paths(t *testing.T) {
 	s.refused(t, []refusal{
 		{"unknown route", "", "GET", "/seckill/nothing", "", seckill.CodeNotFound},
-		{"unknown route with a token", s.token(t, s.user(1)), "GET", "/seckill/nothing", "", seckill.CodeNotFound},
+		{"unknown route with a token", s.token(s.user(1)), "GET", "/seckill/nothing", "", seckill.CodeNotFound},
 	})
 }
 
 // Methods checks methods that a path does not have.
 func (s *Shop) Methods(t *testing.T) {
 	s.refused(t, []refusal{
-		{"wrong method", s.token(t, s.user(1)), "GET", "/seckill/buy", "", seckill.CodeMethod},
+		{"wrong method", s.token(s.user(1)), "GET", "/seckill/buy", "", seckill.CodeMethod},
 		{"wrong method of a list", "", "POST", "/seckill/ing", "{}", seckill.CodeMethod},
 	})
 }

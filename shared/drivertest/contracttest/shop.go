@@ -79,17 +79,20 @@ func Item(id string, start, end time.Time, stock, limit int) seckill.Listing {
 // user returns the id of the nth shopper.
 func (s *Shop) user(n int64) string { return strconv.FormatInt(s.Shoppers+n, 10) }
 
-func (s *Shop) token(t *testing.T, user string) string {
+func (s *Shop) token(user string) string {
 	return must.Get(jwtauth.Sign(s.Secret, user, time.Now().Add(time.Hour)))
 }
 
 func (s *Shop) call(t *testing.T, token, method, path string, body any, headers ...string) Answer {
-	return must.Get(s.Call(t.Context(), token, method, path, body, headers...))
+	t.Helper()
+	a, err := s.Call(t.Context(), token, method, path, body, headers...)
+	must.OK(t, err)
+	return a
 }
 
 func (s *Shop) buy(t *testing.T, user, item string, count int) Answer {
 	t.Helper()
-	return s.call(t, s.token(t, user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": count,
+	return s.call(t, s.token(user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": count,
 		"address": Address})
 }
 
@@ -122,7 +125,7 @@ func (s *Shop) until(t *testing.T, what string, call func() Answer, wanted func(
 // awaitState waits until a shopper's newest order of an item is in the state.
 func (s *Shop) awaitState(t *testing.T, user, item string, want seckill.State) Answer {
 	t.Helper()
-	token := s.token(t, user)
+	token := s.token(user)
 	return s.until(t, string(want), func() Answer { return s.call(t, token, "GET", "/seckill/order/"+item, nil) },
 		func(a Answer) bool { return a.Text("state") == string(want) })
 }
