@@ -217,7 +217,7 @@ func (s *stack) minute(t *testing.T, output string) {
 	}
 }
 
-// scheduled calls a function as its schedule does: Lambda repeats a run that failed twice.
+// scheduled calls a function as its schedule does: after a failure Lambda runs it up to two more times.
 func (s *stack) scheduled(ctx context.Context, output string) (err error) {
 	event :=
 		`{"version":"0","id":"e2e","detail-type":"Scheduled Event","source":"aws.events","account":"000000000000","time":"` +

@@ -41,7 +41,7 @@ func newPusher(p *Push) *pusher {
 	return &pusher{p, append(b, `,"pass":"`...)}
 }
 
-// append appends an offer to a user. It allocates nothing, because each accepted purchase has an offer.
+// append appends an offer to a user. It writes into b, because each accepted purchase needs an offer.
 func (p *pusher) append(b []byte, user string) []byte {
 	b, expires := p.Passes.Append(append(b, p.upToPass...), user, p.IDs.Token())
 	b = expires.UTC().AppendFormat(append(b, `","expires_at":"`...), time.RFC3339)

@@ -90,7 +90,7 @@ func askedJSON(value json.RawMessage) (all []seckill.Question, err error) {
 	if err := d.Decode(&list); err != nil || slices.Contains(list, nil) {
 		return nil, errors.New(`questions: want an array of {"text": "…", "answers": ["…"]}`)
 	}
-	if list != nil { // an empty array drops the item's values
+	if list != nil { // an empty array drops the item's questions
 		all = make([]seckill.Question, 0, len(list))
 	}
 	for i, q := range list {

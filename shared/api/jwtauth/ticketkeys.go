@@ -17,8 +17,9 @@ const MaxTicketKeys = 3
 // minTicketSecret is the shortest secret of a ticket key, in characters.
 const minTicketSecret = 16
 
-// TicketKey is one of the keys that tickets and proofs of work are made with. It is not used before From: an instance
-// may read a new key some minutes after another instance, and would refuse what the other has made with it.
+// TicketKey is one of the keys that tickets and proofs of work are made with. Nothing is made with it before From, unless
+// it is the oldest key: an instance may read a new key some minutes after another instance, and would refuse what the
+// other has made with it.
 type TicketKey struct {
 	From   time.Time // in whole seconds; different for each key
 	Secret string

@@ -25,7 +25,7 @@ type BrowserOptions struct {
 	Do func(ctx context.Context, c Caller, body []byte) (status int, answer []byte)
 	// Plain: browsers reach it by http, as on this machine only; browsers take a __Host- cookie by https only
 	Plain bool
-	Links *Links // one-time links that sign in whoever has them; nil if there is none
+	Links *Links // one-time links that sign in whoever has them; nil if there are none
 	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends browsers back
 	// there.
 	Public string

@@ -27,7 +27,7 @@ const (
 	signInTexts = 3
 )
 
-// words are what a person reads who comes back from the issuer and is not let in: in Chinese and in English.
+// browserWords are what a person reads who comes back from the issuer and is not let in, in Chinese and in English.
 var browserWords = map[string][2]string{
 	"no_role": {"您的账号没有后台的任何角色，请联系管理员。",
 		"Your account has no role in this back office. Ask whoever administers it."},

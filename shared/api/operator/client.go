@@ -14,9 +14,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Client sends commands to a back office or a local system, which handles them with Serve. A refused
-// command returns a *Refusal. Errors of Call are returned unchanged: the command may have been executed, and may be
-// repeated.
+// Client sends commands to a back office (Office) or to a local system (Serve). A refused command returns a *Refusal.
+// Errors of Call are returned unchanged: the command may have been executed, and may be repeated.
 type Client struct {
 	Who  string // for the audit log: a name, printable, at most 256 bytes; "" for a back office, which knows who calls
 	Call func(ctx context.Context, event []byte) (answer []byte, err error)

@@ -231,8 +231,7 @@ func TestACase(t *testing.T) {
 		At: now.Add(time.Second), Outcome: seckill.NotificationRecorded, Raw: "a=1&b=2"}
 	earlier := seckill.KeptNotification{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now,
 		Outcome: seckill.NotificationNothing, Raw: "c=3"}
-	must.OK(t, errors.Join(w.ledger.KeepNotification(t.Context(), notification), w.ledger.KeepNotification(t.Context(),
-		earlier)))
+	must.OK(t, w.ledger.KeepNotification(t.Context(), notification), w.ledger.KeepNotification(t.Context(), earlier))
 	want := operator.MoneyCase{Order: id, Item: "7", Title: "表", User: "1001", Count: 1, Held: 1, Amount: 88_80,
 		State: seckill.Paid, Created: now, PayBy: now.Add(time.Minute),
 		Payments: []operator.Payment{{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.Captured, At: now,
@@ -321,7 +320,7 @@ func TestALongListIsCut(t *testing.T) {
 	}
 }
 
-// TestListsThatAreNotAll checks that each incomplete list says so. When one is, refund's tests have.
+// TestListsThatAreNotAll checks that each incomplete list says so. The test of package refund has the limits.
 func TestListsThatAreNotAll(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)

@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
-
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/google/go-cmp/cmp"
 )
 
 func returnKey(order string) ledger.Key {

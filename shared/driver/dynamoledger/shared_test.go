@@ -154,7 +154,7 @@ func TestASharedIndexIsReadPageByPage(t *testing.T) {
 	}
 	var want map[string]map[string]string
 	must.OK(t, json.Unmarshal([]byte(last), &want))
-	must.Equal(t, want, heard(t, page, read).ExclusiveStartKey, "the second page begins elsewhere")
+	must.Equal(t, want, heard(t, page, read).ExclusiveStartKey, "where the second page begins")
 }
 
 // TestExpressionsNameSharedKeys: an expression about a key names it as the shared table has it.

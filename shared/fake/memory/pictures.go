@@ -8,8 +8,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxMemory is how many bytes of pictures a process keeps.
-const maxMemory = 64 << 20
+// maxPictures is how many bytes of pictures a process keeps.
+const maxPictures = 64 << 20
 
 // Pictures keeps pictures as long as the process. Its zero value is ready for use.
 type Pictures struct {
@@ -25,8 +25,8 @@ func (m *Pictures) Put(_ context.Context, p *seckill.Picture) error {
 	if _, ok := m.all[p.Name]; ok {
 		return nil
 	}
-	if m.size+len(p.Data) > maxMemory {
-		return fmt.Errorf("pictures: %d MiB of pictures is all that the memory takes: give a folder", maxMemory>>20)
+	if m.size+len(p.Data) > maxPictures {
+		return fmt.Errorf("pictures: %d MiB of pictures is all that the memory takes: give a folder", maxPictures>>20)
 	}
 	if m.all == nil {
 		m.all = map[string][]byte{}

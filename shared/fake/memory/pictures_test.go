@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestMemoryIsBounded: what does not fit is refused, and what is there stays.
+// TestPicturesAreBounded: what does not fit is refused, and what is there stays.
 func TestPicturesAreBounded(t *testing.T) {
 	t.Parallel()
 	var m memory.Pictures

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/your-org/seckill/shared/drivertest/must"
-
 	"pgregory.net/rapid"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // naiveZSet is a sorted set that sorts its members for each query.

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/drivertest/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestRedisRunKeepsWritesBeforeAnError(t *testing.T) {

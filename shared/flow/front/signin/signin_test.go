@@ -286,7 +286,7 @@ func TestTokenIsTheContracts(t *testing.T) {
 		f := s.flow()
 		f.Signer = signer
 		got := must.Get(f.SignIn(t.Context(), grant))
-		must.Equal(t, got.User, must.Get(v.User(got.Token)), name, "the token", "'s")
+		must.Equal(t, got.User, must.Get(v.User(got.Token)), name, "the token's user")
 		s.clock.Advance(time.Hour)
 		if _, err := v.User(got.Token); err == nil {
 			t.Errorf("%s: an hour later it is still accepted", name)

@@ -86,7 +86,6 @@ func TestRecount(t *testing.T) {
 	must.Equal(t, c.Total.Placed-c.Total.GivenBack, len(e.rows.Dump(ledger.TableUnits)), c.Total, "unit rows")
 }
 
-// TestARecountThatAnotherReplaced checks that the walk of one recount does not end the next one.
 // TestARecountThatStoodStill: an instance stands still after it has read the clock and before it writes that a recount
 // begins. It does not take the list for complete.
 func TestARecountThatStoodStill(t *testing.T) {
@@ -112,6 +111,7 @@ func TestARecountThatStoodStill(t *testing.T) {
 	}
 }
 
+// TestARecountThatAnotherReplaced checks that the walk of one recount does not end the next one.
 func TestARecountThatAnotherReplaced(t *testing.T) {
 	t.Parallel()
 	e := lagging(t, 1)

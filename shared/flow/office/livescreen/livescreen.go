@@ -36,7 +36,7 @@ type Deps struct {
 	Failed func(ctx context.Context, part string, err error)
 }
 
-// Ledger is the part of the ledger that the live screen reads.
+// Ledger is the part of the ledger that the live screen calls.
 type Ledger interface {
 	seckill.LiveRows
 	seckill.Counter

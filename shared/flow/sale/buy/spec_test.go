@@ -116,8 +116,7 @@ func TestNetworksUnasked(t *testing.T) {
 	for keep, want := range map[bool]netip.Addr{true: from, false: {}} {
 		p := &ports{stock: seckill.Reserved}
 		f := buy.New(buy.Deps{Stock: p, Orders: p, Items: p, Clock: memory.NewClock(opening), IDs: p,
-			Meter:        memory.Meter{},
-			KeepNetworks: keep})
+			Meter: memory.Meter{}, KeepNetworks: keep})
 		_, err := f.Buy(t.Context(), buy.Purchase{Item: "1", User: "9", Count: 1, Given: seckill.Given{Address: "a",
 			Network: from}})
 		if err != nil || p.asked.Network != want {

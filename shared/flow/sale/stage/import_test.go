@@ -235,7 +235,7 @@ func TestWhatAFileDoesNotSayStays(t *testing.T) {
 	short := item("1", time.Hour)
 	short.Covers, short.KeepsCovers, short.KeepsDetail, short.KeepsChecks, short.KeepsCommodity = nil, true, true, true,
 		true
-	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{short})).Unchanged), "as it")
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{short})).Unchanged), "as it is")
 	short.Commodity.Title = "钟"
 	done, err := f.Import(t.Context(), []seckill.Listing{short})
 	it, getErr := items.Get(t.Context(), "1")

@@ -24,7 +24,7 @@ const AtOnce = 16
 
 const maxTries = 5 // attempts of an operator's conditional write
 
-// removing is how long each run removes a retired item again, in case a removal failed or Redis lost it.
+// removing is how long after its retirement each run removes an item again, in case a removal failed or Redis lost it.
 const removing = 24 * time.Hour
 
 // Stock is what stage and the operator's commands call of the stock.
