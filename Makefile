@@ -16,7 +16,7 @@ REAL = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_
 REAL_TESTS = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(t \*testing.T.*/\1/p' | sort -u | paste -sd '|')
 # The conformance suites of the embedded drivers, for the table that compares them with the real ones.
 EMBEDDED_TESTS = TestStock|TestItemsConform|TestStoreConforms|TestQueueConforms
-# Of these, what waits longest: begun first.
+# Of REAL, what waits longest: begun first.
 SLOW = ./shared/driver/sqsqueue ./shared/driver/redisstock
 PICTURES ?= $(CURDIR)/.tools/pictures
 
@@ -115,14 +115,14 @@ check: lint race real browser ## test again under the race detector and on real 
 
 # The race detector runs on the packages that start goroutines, in their code or in their tests; `make nightly` runs it on all.
 # Left out:
-#   tools that no shopper meets: e2e but lambdahost and suite, infra, report, audit;
+#   tools that no shopper meets: cmd, infra, report, audit, e2e but lambdahost and suite;
 #   sim, which plays a sale in one goroutine, but for TestSeedsRepeat, which plays several sales at once;
-#   functions, whose tests start programs that are built without the detector;
-#   cmd/seckill and redisstock, whose concurrent code crowd and local run as well.
-RACE ?= $$(git grep -lE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(' -- '*.go' | xargs -n1 dirname | sort -u | grep -Ev '^(e2e/[^ls]|infra|proof/(report|audit|sim)|functions$$|cmd|shared/driver/redisstock)' | sed 's,^,./,')
+#   redisstock, which crowd and local run.
+RACE ?= $$(git grep -lE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(' -- '*.go' | xargs -n1 dirname | sort -u | grep -Ev '^(e2e/(account|drills|growth|localstack)|infra|proof/(report|audit|sim)|cmd|shared/driver/redisstock)' | sed 's,^,./,')
 .PHONY: race
 race:
 	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }
+	@test -n "$(RACE)" || { echo "race: no packages: is this a git checkout?" >&2; exit 1; }
 	CGO_ENABLED=1 $(GO) test -vet=off -race -timeout 30m $(RACE)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -run TestSeedsRepeat ./proof/sim
 
@@ -213,7 +213,7 @@ opening: build ## a sale's first minute in an account that enforces its limits, 
 	@e2e/drills/run.sh -only opening
 
 .PHONY: mutants
-mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator has to notice; ARGS="-only NAME" plays one
+mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator or a test has to notice; ARGS="-only NAME" plays one
 	$(GO) run ./proof/sim/mutants $(ARGS)
 
 .PHONY: slips

@@ -40,6 +40,7 @@ lane() {
     trap - EXIT
     exec 3>&1
     "$@" >"$table/$BASHPID" 2>&1
+    exit "$failed"
   ) &
   set +m
   pids+=($!)

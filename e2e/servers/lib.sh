@@ -29,7 +29,7 @@ need() {
     go) has go || lack "Go is missing: functions, suite and tools are written in it; install 1.25 or newer from https://go.dev/dl" ;;
     curl) has curl || lack "curl is missing: servers are asked by it whether they are up; apt-get install curl" ;;
     python) python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-      lack "Python 3.11 or newer with venv is missing: SAM CLI, MiniStack, LocalStack and an SDK of Alipay's run in it; apt-get install python3-venv" ;;
+      lack "Python 3.11 or newer with venv is missing: SAM CLI, MiniStack and LocalStack run in it; apt-get install python3-venv" ;;
     redis) has redis-server || lack "redis-server is missing: the stock is in it; apt-get install redis-server (no service needs to run)" ;;
     npm) has npm || lack "npm is missing: DynamoDB comes by it; apt-get install nodejs npm" ;;
     java) [ "$(java_major)" -ge 17 ] || lack "Java 17 or newer is missing: Amazon's DynamoDB Local runs in it; apt-get install openjdk-17-jre-headless" ;;
