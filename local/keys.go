@@ -17,9 +17,9 @@ import (
 // are used. The public keys are written beside them.
 const (
 	AppPrivateFile    = "app-private.pem"    // the shop's private key; PKCS #8
-	AppPublicFile     = "app-public.pem"     // the shop's
+	AppPublicFile     = "app-public.pem"     // the shop's public key
 	AlipayPrivateFile = "alipay-private.pem" // the gateway's private key; PKCS #8
-	AlipayPublicFile  = "alipay-public.pem"  // the gateway's
+	AlipayPublicFile  = "alipay-public.pem"  // the gateway's public key
 )
 
 // completeKeys sets the key pairs that are empty.

@@ -66,7 +66,7 @@ Wait until the sale is at rest: work in progress is unknown. The command reads w
 again after --again, because rows that are read one after the other during writes may disagree. The
 exit code is 1 if a guarantee is broken or the journal is not valid.
 
-The command list is about another record: the audit log, of what staff did.`,
+"seckill audit list" is about another record: the audit log, which has what staff did.`,
 		Example: `  seckill audit --item 2002                             a "seckill run"
   seckill audit --item 2002 --journal crowd.jsonl
   seckill audit --item 2002 --dynamodb http://localhost:8000 --redis localhost:6379

@@ -50,7 +50,8 @@ func TestRecountOfFewOrders(t *testing.T) {
 		defer clock.Advance(seckill.RecountWait - time.Second)
 		return called(event)
 	}
-	shows(t, step{"counts recount 7 --stack sale --region eu-central-1", exitOK, "total             1       0     0", ""})
+	shows(t,
+		step{"counts recount 7 --stack sale --region eu-central-1", exitOK, "total             1       0     0", ""})
 }
 
 // countedStack is a stack of orders for item 7 that nobody counted.

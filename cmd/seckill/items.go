@@ -27,9 +27,8 @@ func itemsCommand() *cobra.Command {
 		Long: `Import, export and show items, stop and resume an item's sale, or add stock. Every command may be
 repeated, and reports when there was nothing left to do.
 
-With --stack, the tool signs the commands with your AWS credentials, and the stack's back office has its
-functions carry them out and records who you are. IAM says which roles you may take. The tool finds
-region and credentials as other AWS tools do (environment, profiles, single sign-on).`,
+With --stack, IAM says which roles you may take. The tool finds region and credentials as other AWS tools
+do (environment, profiles, single sign-on).`,
 		Example: `  seckill items export > items.json
   seckill items import items.csv
   seckill items stop 2002

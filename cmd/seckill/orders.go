@@ -96,7 +96,8 @@ func known(cmd *cobra.Command, s *shop, item string) error {
 }
 
 // eachOrder calls do with each page of orders and the cursor of the next page, until it has had limit orders; a limit
-// of 0 means all. It returns the cursor of the next page. Once a page was read, it repeats reads that fail.
+// of 0 means all. It returns the cursor of the next page. Once a page was read, it repeats reads that fail for the
+// moment.
 func eachOrder(cmd *cobra.Command, s *shop, c operator.ListOrders, after string, limit int,
 	do func(page []operator.Order, next string) error) (string, error) {
 	said, n := newProgress(cmd.ErrOrStderr()), 0

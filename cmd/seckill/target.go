@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -21,7 +22,7 @@ cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`
 
 // on adds the flags to a command and to its subcommands, and to its help what a shop is.
 func (t *target) on(cmd *cobra.Command) {
-	cmd.Long += aShop
+	cmd.Long = cmp.Or(cmd.Long, cmd.Short+".") + aShop
 	f := cmd.PersistentFlags()
 	f.StringVar(&t.url, "url", defaultURL, "address of a running shop")
 	f.StringVar(&t.stack, "stack", "", "name of a deployed stack, instead of --url")

@@ -16,7 +16,7 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/office/officetest"
 )
 
-// OfSecrets is a limit's name.
+// OfSecrets names the limit of GetSecretValue in counts.
 const OfSecrets = "Secrets Manager: GetSecretValue"
 
 // AccountID and ARN are the identity that callers see.

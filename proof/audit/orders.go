@@ -18,7 +18,7 @@ func (s *sale) addOrder(d *decoder) {
 	id := d.text("id")
 	s.addSpan(d, id)
 	if of, _ := d.row["item"].(string); of != s.id {
-		s.foreign[id] = true
+		s.foreign[id] = s.byID[id] == nil
 		if of == "" {
 			s.broken(i3, "orders "+id, "names no item")
 		}
@@ -71,6 +71,7 @@ func (s *sale) addOrder(d *decoder) {
 	}
 	s.orders = append(s.orders, o)
 	s.byID[o.id] = o
+	delete(s.foreign, o.id)
 	if info[o.state].Holds || len(o.units) > 0 && o.state.MayHold(len(o.units), int(o.count)) {
 		s.lists(o)
 	}

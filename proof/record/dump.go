@@ -12,7 +12,7 @@ import (
 // Parts of a sale other than the ledger's tables.
 const (
 	PartItems  = "items"          // the row of the items table
-	PartTrades = "gateway_trades" // the fake gateway's trades: see package gatewaytable
+	PartTrades = "gateway_trades" // the fake gateway's trades: see package fakegateway
 	PartRedis  = "redis"          // the item's keys
 	PartQueues = "queues"
 )
@@ -101,11 +101,13 @@ func valueOf(v any) (any, error) {
 		return v, nil
 	case json.Number:
 		return v.Int64()
+	case nil:
+		return []string{}, nil
 	case []any:
 		return texts(v)
 	case map[string]any:
 		list, ok := v["set"].([]any)
-		if !ok {
+		if set, has := v["set"]; !ok && (!has || set != nil) {
 			return nil, errValue
 		}
 		set, err := texts(list)

@@ -2,8 +2,9 @@
 // (rows, Redis entries, queue depths), and a journal, which has a crowd's requests and answers. It also has the
 // resource use that a running shop reports.
 //
-// The lines of a journal are numbered, and the last one counts them. The reader names the first line that is removed,
-// added or moved. A journal has hashes of addresses, not addresses.
+// The lines of a journal are numbered, and the last one counts requests and answers. The reader names the first line
+// that is removed, added or moved; it does not notice a line whose content was changed. A journal has hashes of
+// addresses, not addresses.
 package record
 
 import (

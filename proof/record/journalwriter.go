@@ -41,8 +41,8 @@ func (j *Writer) Answer(e Entry) {
 	j.add(e)
 }
 
-// Close writes the end and all that is not written yet. It returns the first error of the underlying writer. The
-// journal takes no entries afterwards.
+// Close writes the end and all that is not written yet. It returns the first error of the underlying writer. Call
+// neither Request nor Answer afterwards.
 func (j *Writer) Close(e End) error {
 	j.add(Entry{Kind: KindEnd, End: &e})
 	j.mu.Lock()

@@ -39,7 +39,7 @@ type ItemState struct {
 	Final      bool                  `json:"final"` // it was read when its sale was over
 	Sums       Sums                  `json:"sums"`
 	Provider   *Provider             `json:"provider,omitempty"`
-	Refused    *Refusals             `json:"refused,omitempty"` // if nil, the format says nothing about them
+	Refused    *Refusals             `json:"refused,omitempty"` // nil if the report has no such line
 	Minutes    []seckill.MinuteCount `json:"-"`
 	Guarantees []Guarantee           `json:"guarantees"`
 }

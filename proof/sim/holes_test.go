@@ -236,7 +236,7 @@ func TestHoleWakesPile(t *testing.T) {
 }
 
 // TestHoleStockForgotten: Redis fell back to before the operator added stock. A drift pass compared units, not N:
-// until stage ran, an order was rejected as sold out although the added units existed. (Found by TestExplore.)
+// until stage ran, an order was rejected as sold out although the added units existed.
 func TestHoleStockForgotten(t *testing.T) {
 	w := newTestWorld(t, 1, 1)
 	do(t, w, install)

@@ -11,8 +11,8 @@ import (
 
 // The oracle implements the specification a second time, by brute force: it follows every possible world, with one
 // concrete state per order, and tries every sequence that the times allow. It uses neither lots nor porcupine.
-// TestLegalHistoriesAreAccepted covers unanswered purchases without a key: the specification leaves open what they
-// made, and when, until it is seen.
+// It leaves out unanswered purchases without a key: the specification leaves open what they made, and when, until it is
+// seen.
 
 const orders = 4
 

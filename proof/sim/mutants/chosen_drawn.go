@@ -1,13 +1,11 @@
 package main
 
 const (
-	pushPushGo     = "shared/flow/front/push/push.go"
-	shopOrderGo    = "shared/flow/front/shop/order.go"
-	shopListGo     = "shared/flow/front/shop/list.go"
-	stagePublishGo = "shared/flow/sale/stage/publish.go"
+	pushPushGo  = "shared/flow/front/push/push.go"
+	shopOrderGo = "shared/flow/front/shop/order.go"
 )
 
-// chosenDrawn were drawn once, of all that negated conditions, dropped calls and the like can break.
+// chosenDrawn are mutants that a tool once drew at random: it negated conditions, dropped calls and so on.
 var chosenDrawn = []choice{
 	{"repair/repair.go:returns:negate-condition:3", "a condition is the other way round", repairGo,
 		`case errors.Is(err, seckill.ErrNotInstalled):`, `case !(errors.Is(err, seckill.ErrNotInstalled)):`},

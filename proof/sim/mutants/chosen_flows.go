@@ -1,22 +1,24 @@
 package main
 
 const (
-	buyGo       = "shared/flow/sale/buy/buy.go"
-	consumeGo   = "shared/flow/sale/consume/consume.go"
-	paymentGo   = "shared/flow/internal/payment/payment.go"
-	expireGo    = "shared/flow/sale/expire/expire.go"
-	repairGo    = "shared/flow/sale/repair/repair.go"
-	givebackGo  = "shared/flow/internal/giveback/giveback.go"
-	driftGo     = "shared/flow/sale/repair/drift.go"
-	itemGo      = "shared/seckill/item.go"
-	stageGo     = "shared/flow/sale/stage/stage.go"
-	refundGo    = "shared/flow/money/refund/refund.go"
-	operatorGo  = "shared/flow/money/refund/operator.go"
-	reconcileGo = "shared/flow/money/reconcile/reconcile.go"
-	notifyGo    = "shared/flow/money/notify/notify.go"
-	eraseGo     = "shared/flow/office/erase/erase.go"
-	retentionGo = "shared/flow/office/erase/retention.go"
-	cacheGo     = "shared/flow/internal/itemcache/itemcache.go"
+	buyGo          = "shared/flow/sale/buy/buy.go"
+	consumeGo      = "shared/flow/sale/consume/consume.go"
+	paymentGo      = "shared/flow/internal/payment/payment.go"
+	expireGo       = "shared/flow/sale/expire/expire.go"
+	repairGo       = "shared/flow/sale/repair/repair.go"
+	givebackGo     = "shared/flow/internal/giveback/giveback.go"
+	driftGo        = "shared/flow/sale/repair/drift.go"
+	itemGo         = "shared/seckill/item.go"
+	stageGo        = "shared/flow/sale/stage/stage.go"
+	refundGo       = "shared/flow/money/refund/refund.go"
+	operatorGo     = "shared/flow/money/refund/operator.go"
+	shopListGo     = "shared/flow/front/shop/list.go"
+	stagePublishGo = "shared/flow/sale/stage/publish.go"
+	reconcileGo    = "shared/flow/money/reconcile/reconcile.go"
+	notifyGo       = "shared/flow/money/notify/notify.go"
+	eraseGo        = "shared/flow/office/erase/erase.go"
+	retentionGo    = "shared/flow/office/erase/retention.go"
+	cacheGo        = "shared/flow/internal/itemcache/itemcache.go"
 )
 
 // chosenFlows change the decisions of the flows.
@@ -24,16 +26,16 @@ var chosenFlows = []choice{
 	{"order-of-another-item", "a queued order is looked for by another part of its id than names the item",
 		"shared/seckill/reservation.go",
 		`return id[idOld:]`, `return id[:idTag]`},
-	{"list-fresh-forever", "an instance of shop shows the list that it read first", "shared/flow/front/shop/list.go",
+	{"list-fresh-forever", "an instance of shop shows the list that it read first", shopListGo,
 		`case !l.tried.IsZero() && itemcache.Fresh(l.tried, now):`,
 		`case !l.tried.IsZero() && (itemcache.Fresh(l.tried, now) || l.known != nil):`},
 	{"list-shown-forever", "while no list can be read the last one is shown, however old",
-		"shared/flow/front/shop/list.go",
+		shopListGo,
 		`age < 0 || age >= maxAge {`, `age < 0 {`},
-	{"list-published-once", "a list that was published is never replaced", "shared/flow/sale/stage/publish.go",
+	{"list-published-once", "a list that was published is never replaced", stagePublishGo,
 		`if l.Version > 0 && !lost && slices.EqualFunc(l.Items, items, sameVersion) &&`,
 		`if l.Version > 0 && !lost && (slices.EqualFunc(l.Items, items, sameVersion) || l.Items != nil) &&`},
-	{"list-compared-by-id", "a list is published anew only when items come or go", "shared/flow/sale/stage/publish.go",
+	{"list-compared-by-id", "a list is published anew only when items come or go", stagePublishGo,
 		`return a.ID == b.ID && a.Version == b.Version`, `return a.ID == b.ID`},
 	{"key-ignored", "the order id of a keyed request is random: a repeat makes a second order", buyGo,
 		`if p.Key != "" {`, `if p.Key == "never" {`},
@@ -219,10 +221,10 @@ func (f *Flow) confirmOf`},
 	{"erase-of-what-is-to-be-shipped", "an operator's erase takes the address of a paid order, too", eraseGo,
 		`return slices.Contains(toShip, o.State)`,
 		`return slices.Contains(toShip, o.State) && o.State != seckill.Paid`},
-	{"name-outlives-the-address", "who has an address erased leaves the name", "shared/driver/ledger/ledger.go",
+	{"name-outlives-the-address", "who has an address erased leaves the name", ledgerGo,
 		`Remove: Personal(),`, `Remove: slices.DeleteFunc(Personal(), func(a string) bool { return a == "shopper_name" }),`},
 	{"network-outlives-the-address", "who has an address erased leaves the network address",
-		"shared/driver/ledger/ledger.go", `Remove: Personal(),`,
+		ledgerGo, `Remove: Personal(),`,
 		`Remove: slices.DeleteFunc(Personal(), func(a string) bool { return a == "network_address" }),`},
 	{"network-kept-unasked", "a shop that keeps no network addresses keeps them", buyGo,
 		`	if !f.KeepNetworks {`, `	if !f.KeepNetworks && !p.Network.IsValid() {`},

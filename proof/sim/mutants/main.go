@@ -2,8 +2,8 @@
 // one place at a time, and plays seeds until a guarantee is broken. A mutant that survives reveals a gap in the
 // simulated worlds or in the checks.
 //
-// Mutants are chosen by hand (chosen*.go). All are switches in one binary, built from copies of the sources with go
-// build -overlay: production code has no hooks for them.
+// Mutants are listed in chosen*.go; most were chosen by hand. All are switches in one binary, built from copies of the
+// sources with go build -overlay: production code has no hooks for them.
 package main
 
 import (
