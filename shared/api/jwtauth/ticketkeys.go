@@ -17,7 +17,8 @@ const MaxTicketKeys = 3
 // minTicketSecret is the shortest secret of a ticket key, in characters.
 const minTicketSecret = 16
 
-// TicketKey is one of the keys that tickets and proofs of work are made with. Nothing is made with it before From, unless
+// TicketKey is one of the keys that tickets and proofs of work are made with. Nothing is made with it before From,
+// unless
 // it is the oldest key: an instance may read a new key some minutes after another instance, and would refuse what the
 // other has made with it.
 type TicketKey struct {

@@ -1,6 +1,6 @@
 // Package provision creates a stack's tables and queues where no template does: on servers that a test or a run on one
-// machine starts. It also compares tables with their declaration, there and on AWS. No function needs it. In: clients of
-// DynamoDB and SQS. Out: requests to them.
+// machine starts. It also compares tables with their declaration, there and on AWS. No function needs it. In: clients
+// of DynamoDB and SQS. Out: requests to them.
 package provision
 
 import (

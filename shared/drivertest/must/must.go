@@ -27,8 +27,8 @@ func OK(t T, errs ...error) {
 	}
 }
 
-// Get returns a call's value, or panics with its error, which ends all tests of the package: for calls that fail only if
-// the test is wrong.
+// Get returns a call's value, or panics with its error, which ends all tests of the package. It is for calls that fail
+// only if the test is wrong.
 func Get[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
