@@ -175,8 +175,8 @@ func TestNothingIsSpentWithoutKeys(t *testing.T) {
 		"no JSON":   func(f *fake) { f.raw["/.well-known/openid-configuration"] = "<html>" },
 		"a list":    func(f *fake) { f.raw["/.well-known/openid-configuration"] = "[]" },
 		"a large document, mostly blanks": func(f *fake) {
-			f.raw["/.well-known/openid-configuration"] = string(must.Get(json.Marshal(f.document))) + strings.Repeat(" ",
-				MaxDocument)
+			document := must.Get(json.Marshal(f.document))
+			f.raw["/.well-known/openid-configuration"] = string(document) + strings.Repeat(" ", MaxDocument)
 		},
 		"keys that are large": func(f *fake) {
 			f.keys = with(rsaKey, map[string]any{"x": strings.Repeat("a", MaxDocument)})
