@@ -33,6 +33,7 @@ type Drivers interface {
 	Tickets() seckill.TicketChecker // if nil, every item sells without tickets
 	Admission() Admission
 	Issuers() seckill.Issuers
+	ReturnPages() seckill.ReturnPages // of those who sign in
 	TokenSigner() seckill.TokenSigner
 
 	Verifier() seckill.Verifier

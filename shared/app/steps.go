@@ -37,6 +37,7 @@ func Buy(d Drivers) *buy.Flow {
 		Orders:       d.Orders(),
 		Items:        d.Items(),
 		Tickets:      d.Tickets(),
+		Spans:        d.Ledger(),
 		KeepNetworks: d.KeepNetworks() > 0,
 		Clock:        d.Clock(),
 		IDs:          d.IDs(),
@@ -67,6 +68,7 @@ func Consume(d Drivers) *consume.Flow {
 		Stock:        d.Stock(),
 		Ledger:       d.Ledger(),
 		Items:        d.Items(),
+		Grouping:     d.Ledger(),
 		Orders:       d.OrdersWork(),
 		Closings:     d.Closings(),
 		Repair:       Repair(d),
@@ -109,6 +111,7 @@ func Stage(d Drivers) *stage.Flow {
 		Items:      d.Items(),
 		Questions:  d.Ledger(),
 		Activities: d.Ledger(),
+		Blocks:     d.Ledger(),
 		Each:       d.Each(stage.AtOnce),
 		Clock:      d.Clock(),
 		IDs:        d.IDs(),
@@ -173,6 +176,7 @@ func Shop(d Drivers) *shop.Flow {
 func SignIn(d Drivers) *signin.Flow {
 	return signin.New(signin.Deps{
 		Issuers:    d.Issuers(),
+		Pages:      d.ReturnPages(),
 		Identities: d.Ledger(),
 		Signer:     d.TokenSigner(),
 		IDs:        d.IDs(),
@@ -255,7 +259,7 @@ func Acts(d Drivers) *acts.Flow {
 
 // Block blocks shoppers.
 func Block(d Drivers) *block.Flow {
-	return block.New(block.Deps{Ledger: d.Ledger(), Items: d.Items(), Clock: d.Clock()})
+	return block.New(block.Deps{Ledger: d.Ledger(), Stock: d.Stock(), Items: d.Items(), Clock: d.Clock()})
 }
 
 // Fulfil is what staff do with paid orders.

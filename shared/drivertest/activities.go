@@ -3,6 +3,7 @@ package drivertest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -137,8 +138,8 @@ var activityCases = []ledgerCase{
 	{"a bad activity is not saved", func(s *suite) {
 		for name, spoil := range map[string]func(*seckill.Activity){
 			"id":         func(a *seckill.Activity) { a.ID = "07" },
-			"no title":   func(a *seckill.Activity) { a.Title = " " },
-			"two lines":  func(a *seckill.Activity) { a.Title = "a\nb" },
+			"no title":   func(a *seckill.Activity) { a.Title = "" },
+			"a long one": func(a *seckill.Activity) { a.Title = strings.Repeat("a", seckill.MaxTitle+1) },
 			"window":     func(a *seckill.Activity) { a.End = a.Start },
 			"item":       func(a *seckill.Activity) { a.Items = []string{"x"} },
 			"item twice": func(a *seckill.Activity) { a.Items = []string{"7", "7"} },

@@ -39,6 +39,8 @@ var bookCases = []ledgerCase{
 				Order:   s.order("1", "7", 1).ID,
 				TradeNo: strings.Repeat("9", 64), RefundID: strings.Repeat("款", 64), Here: seckill.Fen(i), There: 8_80})
 		}
+		full.Differences[0] = seckill.Difference{Kind: seckill.LineUnreadable, Order: s.order("1", "7", 1).ID, Line: 7,
+			Why: strings.Repeat("款", seckill.MaxWhy/3)}
 		s.ok(s.Ledger.KeepReconciliation(s.ctx, full))
 		empty := seckill.Reconciliation{Day: full.Day, At: now.Add(-time.Hour), NoBill: true,
 			Differences: []seckill.Difference{}}
@@ -67,7 +69,7 @@ var bookCases = []ledgerCase{
 			}
 			s.ok(s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, true, seckill.Decision{}, midnight, "c"))
 			back := midnight.Add(time.Duration(20-i) * time.Millisecond)
-			s.ok(s.Ledger.Refunded(s.ctx, p, "", seckill.RefundOwed, seckill.Refunded, back, "c"))
+			s.ok(s.Ledger.Refunded(s.ctx, p, p.Outside, "", seckill.RefundOwed, seckill.Refunded, back, "c"))
 			day = map[bool]string{true: "2096-07-01", false: "2096-07-02"}[i > 20]
 			want["back "+day] = append(want["back "+day], p.TradeNo)
 		}

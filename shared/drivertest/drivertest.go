@@ -15,7 +15,7 @@ import (
 
 // Stock runs every case on a new, empty stock.
 func Stock(t *testing.T, make func(t *testing.T) seckill.Stock) {
-	for _, c := range slices.Concat(reserveCases, confirmCases, repairCases) {
+	for _, c := range slices.Concat(reserveCases, confirmCases, repairCases, copyCases) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(&stockEnv{T: t, Stock: make(t), ctx: context.Background(), now: stockStart, item: testItem()})
@@ -32,7 +32,7 @@ func Ledger(t *testing.T, open func(t *testing.T) LedgerEnv) {
 	}{
 		{"rows", rowCases}, {"place", placeCases}, {"span", spanCases},
 		{"closing", closingCases}, {"money", moneyCases},
-		{"refund", refundCases}, {"fulfil", fulfilCases},
+		{"refund", refundCases}, {"outside", outsideCases}, {"fulfil", fulfilCases},
 		{"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
 		{"identities", identityCases}, {"blocks", blockCases},
 		{"admission", admissionCases}, {"acts", actCases}, {"audit log", auditCases}, {"proposals", proposalCases},

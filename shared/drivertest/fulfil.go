@@ -105,6 +105,24 @@ var fulfilCases = []ledgerCase{
 			return s.Ledger.Fulfil(s.ctx, o, seckill.Received, now, now, "c")
 		})
 	}},
+	{"a parcel is corrected from what was read, and nothing else changes", func(s *suite) {
+		o, _ := s.shipped(1)
+		s.ok(s.Ledger.Correct(s.ctx, o, "ZTO", "124", now, "corrected"))
+		fixed := moved(o, seckill.Shipped, now, "corrected")
+		fixed.Carrier, fixed.Number = "ZTO", "124"
+		s.same("corrected", s.read(o.ID), fixed)
+		s.same("due", s.fulfilDue(now.Add(seckill.ReceivedAfter)), []string{o.ID})
+		again := func(o seckill.Order, carrier, number string) func() error {
+			return func() error { return s.Ledger.Correct(s.ctx, o, carrier, number, now, "c") }
+		}
+		s.refused("what another corrected", isError(seckill.ErrStateChanged), again(o, "YTO", "125"))
+		s.refused("without a number", isPlain, again(fixed, "YTO", ""))
+		paid, _ := s.paid(2)
+		s.refused("an order without a parcel", isPlain, again(paid, "YTO", "125"))
+		fixed.State = seckill.Received
+		s.refused("in another state", isError(seckill.ErrStateChanged), again(fixed, "YTO", "125"))
+		s.same("refused", s.read(o.ID).Number, "124")
+	}},
 	{"notes, hiding and what a shopper asks for leave the state as it is", func(s *suite) {
 		o, _ := s.paid(1)
 		s.ok(s.Ledger.Note(s.ctx, o, now, "note by ann: gift"))

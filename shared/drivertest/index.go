@@ -72,6 +72,18 @@ func (s *suite) byItem(item string) func(string, int) (seckill.OrderPage, error)
 	}
 }
 
+// newest reads the newest orders to the end.
+func (s *suite) newest(q seckill.NewestOrders) (all []seckill.Order) {
+	s.Helper()
+	rows, _ := sweep(s, q.Limit, func(after string) (seckill.Page[seckill.Order], error) {
+		if after != "" {
+			q.After = after
+		}
+		return s.Ledger.NewestOrders(s.ctx, q)
+	})
+	return rows
+}
+
 var indexCases = []ledgerCase{
 	{"a user's placed orders are listed newest first in pages of any size", func(s *suite) {
 		var want []seckill.Order
@@ -153,15 +165,69 @@ var indexCases = []ledgerCase{
 		s.placed("1", "7", 1)
 		s.CatchUp()
 		for _, cursor := range []string{"?", "AAAA", "no cursor at all"} {
-			if page, err := s.Ledger.OrdersByUser(s.ctx, "7", cursor, 1); err == nil {
-				s.Fatalf("cursor %q: got %+v, want an error", cursor, page)
+			if page, err := s.Ledger.OrdersByUser(s.ctx, "7", cursor, 1); seckill.CodeOf(err) != seckill.CodeInvalid {
+				s.Fatalf("cursor %q: got %+v, %v, want invalid_request", cursor, page, err)
+			}
+		}
+		for _, cursor := range []string{"?", "AAAA", "16.", "00000000000001#o", "0000000000000001#o",
+			"000000000000001#o?"} {
+			page, err := s.Ledger.NewestOrders(s.ctx, seckill.NewestOrders{After: cursor, Limit: 1})
+			if seckill.CodeOf(err) != seckill.CodeInvalid {
+				s.Fatalf("cursor %q of all: got %+v, %v, want invalid_request", cursor, page, err)
 			}
 		}
 		for _, cursor := range []string{"?", "AAAA", "16.", "-1.", "1.", "00", "00.?", "00.AAAA"} {
-			if page, err := s.Ledger.OrdersByItem(s.ctx, "1", cursor, 1); err == nil {
-				s.Fatalf("cursor %q of an item: got %+v, want an error", cursor, page)
+			if page, err := s.Ledger.OrdersByItem(s.ctx, "1", cursor, 1); seckill.CodeOf(err) != seckill.CodeInvalid {
+				s.Fatalf("cursor %q of an item: got %+v, %v, want invalid_request", cursor, page, err)
 			}
 		}
+	}},
+	{"all orders, and an item's, are listed newest first in pages of any size, rejected ones included",
+		func(s *suite) {
+			var all, one []seckill.Order
+			for i := range 30 {
+				one = append(one, s.placed("1", fmt.Sprint(i), i+1), s.rejected("1", "7"))
+				all = append(all, one[2*i:]...)
+				all = append(all, s.placed("2", "7", i+1))
+			}
+			slices.Reverse(all)
+			slices.Reverse(one)
+			s.CatchUp()
+			for _, size := range []int{1, 2, 7, 89, 90, 91, 250} {
+				s.same(fmt.Sprintf("orders in pages of %d", size), s.newest(seckill.NewestOrders{Limit: size}), all)
+				s.same(fmt.Sprintf("an item's in pages of %d", size),
+					s.newest(seckill.NewestOrders{Item: "1", Limit: size}), one)
+			}
+			s.same("orders of no item", s.newest(seckill.NewestOrders{Item: "3", Limit: 9}), []seckill.Order(nil))
+			s.same("orders before a time", s.newest(seckill.NewestOrders{To: all[4].Created, Limit: 2}), all[5:])
+			s.same("orders after one", s.newest(seckill.NewestOrders{After: all[4].Position(), To: all[1].Created,
+				Limit: 50}), all[5:])
+		}},
+	{"the newest orders of one millisecond are all listed, each once", func(s *suite) {
+		var want []string
+		for i := range 20 {
+			o := s.order("1", "7", i+1)
+			o.Created = epoch
+			s.ok(s.Ledger.Place(s.ctx, o, 99))
+			want = append(want, o.ID)
+		}
+		s.CatchUp()
+		slices.Sort(want)
+		slices.Reverse(want)
+		s.same("orders", ids(s.newest(seckill.NewestOrders{Limit: 3})), want)
+		s.same("before them", s.newest(seckill.NewestOrders{To: epoch, Limit: 3}), []seckill.Order(nil))
+	}},
+	{"one order that cannot be read hides no other from the list of all", func(s *suite) {
+		first := s.placed("1", "7", 1)
+		s.ok(s.Rows.Transact(s.ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: "obad"},
+			Op: ledger.OpPut, Row: ledger.Row{"v": int64(99), "time_shard": "07",
+				"created_id": first.Position()[:len("000000000000000#o")] + strings.Repeat("z", len(first.ID)-1)}}}))
+		second := s.placed("1", "7", 2)
+		s.CatchUp()
+		s.same("orders", s.newest(seckill.NewestOrders{Limit: 1}), []seckill.Order{second, first})
+		page, err := s.Ledger.NewestOrders(s.ctx, seckill.NewestOrders{Limit: 9})
+		s.ok(err)
+		s.same("that cannot be read", len(page.Unreadable), 1)
 	}},
 	{"an order is due when hold and grace are over, to the millisecond", func(s *suite) {
 		o := s.placed("1", "7", 1)

@@ -305,6 +305,12 @@ func testListEnded(t *testing.T, items seckill.Items) {
 	}
 	wantOf(seckill.KeptNetworks, itemsStart.Add(time.Hour), "3")
 	want(itemsStart.Add(time.Hour), "2", "3")
+	wantOf(seckill.KeptStock, itemsStart.Add(time.Hour), "2", "1", "3")
+	erased.StockErased = itemsStart.Add(72 * time.Hour)
+	if err := items.MarkErased(t.Context(), "1", seckill.KeptStock, erased.StockErased); err != nil {
+		t.Errorf("MarkErased: %v", err)
+	}
+	wantOf(seckill.KeptStock, itemsStart.Add(time.Hour), "2", "3")
 	alike(t, erased, get(t, items, "1"), "the item with its addresses erased")
 	listed(t, items, itemsStart.Add(-2*time.Hour), "1", "2", "3")
 

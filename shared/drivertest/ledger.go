@@ -63,7 +63,7 @@ func (s *suite) order(item, user string, units ...int) seckill.Order {
 		Title:     "茅台 500ml",
 		ListPrice: 14_99, Cover: "/covers/茅台.jpg", ItemVersion: 3,
 		Options: seckill.Options{{Name: "度数", Value: "53°"}, {Name: "包装", Value: "礼盒"}},
-		State:   seckill.PendingPayment, Buckets: buckets,
+		State:   seckill.PendingPayment, Buckets: buckets, Activity: "12",
 		Created: epoch.Add(time.Duration(s.made) * time.Second),
 		Placed:  epoch.Add(time.Duration(s.made)*time.Second + 7*time.Millisecond),
 	}

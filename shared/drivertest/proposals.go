@@ -9,21 +9,26 @@ import (
 var proposalCases = []ledgerCase{
 	{"a proposal is kept once, listed, and deleted only as it was read", func(s *suite) {
 		o, p := s.paid(1)
-		first := seckill.Proposal{Order: o.ID, Who: "ann", Why: "broken", Restock: true, Amount: p.Amount, At: now}
+		first := seckill.Proposal{Order: o.ID, Who: "ann", Why: "broken", Restock: true, Gone: true,
+			Amount: p.Amount, At: now}
 		none, err := s.Ledger.Proposal(s.ctx, o.ID)
 		s.ok(err)
 		s.same("none", none == nil, true)
-		s.ok(s.Ledger.Propose(s.ctx, first))
+		s.ok(s.Ledger.Propose(s.ctx, first, "t1"))
 		s.refused("a second one", isError(seckill.ErrStateChanged), func() error {
-			return s.Ledger.Propose(s.ctx, first)
+			return s.Ledger.Propose(s.ctx, first, "t1")
 		})
 		got, err := s.Ledger.Proposal(s.ctx, o.ID)
 		s.ok(err)
 		s.same("proposal", *got, first)
+		second := s.placed("1", "8", 2)
 		other := first
-		other.Order = seckill.KeyedOrderID("1", "8", "k")
-		other.Restock = false
-		s.ok(s.Ledger.Propose(s.ctx, other))
+		other.Order, other.Restock = second.ID, false
+		s.refused("about money that is not kept", isError(seckill.ErrStateChanged), func() error {
+			return s.Ledger.Propose(s.ctx, other, "t1")
+		})
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(second, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.Propose(s.ctx, other, "t1"))
 		all, err := s.Ledger.Proposals(s.ctx, "", 1)
 		s.ok(err)
 		s.same("a page", len(all), 1)
@@ -46,7 +51,7 @@ var proposalCases = []ledgerCase{
 	{"an approval deletes its proposal in the same step", func(s *suite) {
 		o, p := s.paid(1)
 		first := seckill.Proposal{Order: o.ID, Who: "ann", Why: "broken", Amount: p.Amount, At: now}
-		s.ok(s.Ledger.Propose(s.ctx, first))
+		s.ok(s.Ledger.Propose(s.ctx, first, "t1"))
 		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{Proposal: &first}, now, "c"))
 		s.same("state", s.read(o.ID).State, seckill.RefundOwed)
 		left, err := s.Ledger.Proposal(s.ctx, o.ID)

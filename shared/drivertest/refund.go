@@ -86,7 +86,7 @@ var refundCases = []ledgerCase{
 		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "c"))
 		owed := s.read(o.ID)
 		back := func(p seckill.Payment, besides string, from, to seckill.State) func() error {
-			return func() error { return s.Ledger.Refunded(s.ctx, p, besides, from, to, now, "back") }
+			return func() error { return s.Ledger.Refunded(s.ctx, p, p.Outside, besides, from, to, now, "back") }
 		}
 		s.refused("from another state", isError(seckill.ErrStateChanged), back(p, "", seckill.Paid, seckill.Paid))
 		s.refused("a move that the table does not have", isPlain, back(p, "", seckill.Paid, seckill.Refunded))
@@ -117,7 +117,7 @@ var refundCases = []ledgerCase{
 			s.ok(s.Ledger.RecordPayment(s.ctx, trades[0], seckill.Expired, seckill.RefundOwed))
 			s.ok(s.Ledger.RecordPayment(s.ctx, trades[1], seckill.RefundOwed, seckill.RefundOwed))
 			errs := allTogether(2, func(who int) error {
-				return s.Ledger.Refunded(s.ctx, trades[who], trades[1-who].TradeNo, seckill.RefundOwed,
+				return s.Ledger.Refunded(s.ctx, trades[who], 0, trades[1-who].TradeNo, seckill.RefundOwed,
 					seckill.RefundOwed, now, "back")
 			})
 			// Both must not succeed: then no sweep would find the order.
@@ -151,7 +151,7 @@ var refundCases = []ledgerCase{
 		s.same("refunds", s.refunds(), []seckill.Payment{p})
 		o = moved(o, seckill.RefundOwed, now, "again")
 		s.same("order", s.read(o.ID), o)
-		s.ok(s.Ledger.Refunded(s.ctx, p, "", seckill.RefundOwed, seckill.Refunded, now, "back"))
+		s.ok(s.Ledger.Refunded(s.ctx, p, p.Outside, "", seckill.RefundOwed, seckill.Refunded, now, "back"))
 		s.refused("after its end", isError(seckill.ErrStateChanged), func() error {
 			return s.Ledger.DeferRefund(s.ctx, p, now, "")
 		})

@@ -245,6 +245,8 @@ var rowCases = []ledgerCase{
 		s.fault("query", err)
 		_, _, err = s.Rows.Index(ctx, ledger.IndexOrdersDue, "00", "", 1, false)
 		s.fault("index", err)
+		_, err = s.Rows.Newest(ctx, ledger.IndexOrdersByTime, "00", "", 1)
+		s.fault("newest", err)
 		s.wantRows()
 	}},
 	{"an update alone changes the row if its conditions hold", func(s *suite) {
@@ -337,6 +339,10 @@ var rowCases = []ledgerCase{
 		s.fault("read of no index", err)
 		_, _, err = s.Rows.Index(s.ctx, ledger.IndexOrdersDue, "00", "", 0, false)
 		s.fault("read of no rows", err)
+		_, err = s.Rows.Newest(s.ctx, "nonsense", "00", "", 1)
+		s.fault("newest of no index", err)
+		_, err = s.Rows.Newest(s.ctx, ledger.IndexOrdersByTime, "00", "", 0)
+		s.fault("newest of no rows", err)
 		_, _, err = s.Rows.Get(s.ctx, key(""))
 		s.fault("get without a sort key", err)
 		_, found, err := s.Rows.Get(s.ctx, key("gone"))

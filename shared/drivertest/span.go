@@ -38,7 +38,15 @@ var spanCases = []ledgerCase{
 		s.ok(s.Ledger.Place(s.ctx, s.spanning("70", "1", "8", 2, 3), 2)) // another user
 		s.ok(s.Ledger.Place(s.ctx, s.spanning("71", "4", "7", 1, 2), 2)) // another family
 		s.ok(s.Ledger.Place(s.ctx, s.order("5", "7", 1, 2), 2))          // an item alone
-		s.ok(s.Ledger.Place(s.ctx, s.spanning("70", "3", "7", 9), 3))
+		third := s.spanning("70", "3", "7", 9)
+		s.ok(s.Ledger.Place(s.ctx, third, 3))
+		q, err := s.Ledger.SpanQuota(s.ctx, "7", "70")
+		s.ok(err)
+		s.same("units of the family", q.Units, 3)
+		s.same("units of an order of it", q.Orders[third.ID], 1)
+		q, err = s.Ledger.SpanQuota(s.ctx, "7", "72")
+		s.ok(err)
+		s.same("units of a family that the user has none of", q.Units, 0)
 	}},
 	{"an order with a span has a version that older releases do not read, others have theirs", func(s *suite) {
 		o := s.spanning("70", "1", "7", 1)

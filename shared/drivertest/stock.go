@@ -100,7 +100,7 @@ func (e *stockEnv) refused(n int, user string, count int, want seckill.ReserveCo
 
 func (e *stockEnv) confirmed(n int, user string, units ...int) {
 	e.Helper()
-	e.must(e.Confirm(e.ctx, e.item.ID, oid(n), user, units))
+	e.must(e.Confirm(e.ctx, seckill.Verdict{Item: e.item.ID, Order: oid(n), User: user, Units: units}))
 }
 
 // level checks the figures.
@@ -214,12 +214,16 @@ func (e *stockEnv) everyMethod() map[string]error {
 	_, scan := e.Scan(e.ctx, id, 0, 2)
 	_, correct := e.Correct(e.ctx, id, seckill.Correction{Unit: 1})
 	_, _, users := e.Users(e.ctx, id, 0)
+	_, _, copied := e.CopiedBlocks(e.ctx, id, 0)
+	blocks := e.CopyBlocks(e.ctx, id, e.now, time.Time{}, []seckill.Block{{Subject: "user:7", Item: id}}, nil)
 	_, user := e.CorrectUser(e.ctx, id, seckill.UserEntries{User: "7"}, nil)
+	confirm := e.Confirm(e.ctx, seckill.Verdict{Item: id, Order: r.Order, User: "7"})
 	return map[string]error{
-		"Reserve": reserve, "Confirm": e.Confirm(e.ctx, id, r.Order, "7", nil), "Redraw": redraw,
+		"Reserve": reserve, "Confirm": confirm, "Redraw": redraw,
 		"Return": e.Return(e.ctx, id, r.Order, "7", []int{1}),
 		"Due":    due, "Assert": e.Assert(e.ctx, e.item), "Level": level, "Queued": queued, "DriftBegin": begin,
 		"Scan": scan, "Correct": correct,
+		"CopyBlocks": blocks, "CopiedBlocks": copied,
 		"Users": users, "CorrectUser": user, "DriftEnd": e.DriftEnd(e.ctx, id, "t", 1),
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Limits and times of acts.
@@ -118,12 +117,6 @@ func ActTime(id string) (at time.Time, ok bool) {
 		return at, false
 	}
 	return time.UnixMilli(n).UTC(), true
-}
-
-// ValidActNote reports whether an operator may write this about an act.
-func ValidActNote(note string) bool {
-	return note != "" && utf8.ValidString(note) && utf8.RuneCountInString(note) <= MaxActNote &&
-		!strings.ContainsFunc(note, control)
 }
 
 // ErrNoAct: no act with this id is kept.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // Limits of activities.
@@ -123,13 +124,11 @@ func (a *Activity) Check() error {
 		}
 		seen[id] = true
 	}
-	if err := CheckLine("title", a.Title, MaxTitle); err != nil {
-		return err
-	}
-	if err := CheckLine("made_by", a.MadeBy, MaxActivityAuthor); err != nil {
-		return err
-	}
-	switch {
+	switch { // what texts say is checked when they enter: an activity of an earlier release can still be changed
+	case a.Title == "" || utf8.RuneCountInString(a.Title) > MaxTitle:
+		return Invalid("title", fmt.Sprintf("1..%d", MaxTitle))
+	case a.MadeBy == "" || utf8.RuneCountInString(a.MadeBy) > MaxActivityAuthor:
+		return Invalid("made_by", fmt.Sprintf("1..%d", MaxActivityAuthor))
 	case !ValidItemID(a.ID):
 		return Invalid("id", "1 to 19 digits without a leading zero")
 	case len(a.Items) > MaxActivityItems:
@@ -155,12 +154,17 @@ func (e *ItemTaken) Error() string {
 type Activities interface {
 	// Activity reads an activity consistently. ErrNoActivity; any other error is a fault.
 	Activity(ctx context.Context, id string) (Activity, error)
-	// ActivitiesOf returns the activity of each of at most MaxItems items. It leaves out items that are in no activity.
-	ActivitiesOf(ctx context.Context, items []string) (map[string]string, error)
+	Grouping
 	// ListActivities pages through the activities, also deleted ones, latest end first. Index read.
 	ListActivities(ctx context.Context, after string, limit int) (Page[Activity], error)
 	// SaveActivity makes an activity of version 1, or replaces was, its version before, and moves items in and out: all
 	// or nothing. ErrStateChanged: another version is stored; *ItemTaken; CodeInvalid, also for more than 99 items that
 	// move; any other error is a fault.
 	SaveActivity(ctx context.Context, a Activity, was *Activity) error
+}
+
+// Grouping says in which activities items are.
+type Grouping interface {
+	// ActivitiesOf returns the activity of each of at most MaxItems items. It leaves out items that are in no activity.
+	ActivitiesOf(ctx context.Context, items []string) (map[string]string, error)
 }

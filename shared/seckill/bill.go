@@ -2,12 +2,16 @@ package seckill
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
 // Zone is the time zone in which the payment provider dates its bills: UTC+8. It is fixed, so no time zone database
 // is needed.
 var Zone = time.FixedZone("UTC+8", 8*60*60)
+
+// Local writes a time for people: in Zone, to the second, with the zone's name.
+func Local(t time.Time) string { return t.In(Zone).Format(time.DateTime + " MST") }
 
 // Day returns the date of t in Zone, as 2006-01-02.
 func Day(t time.Time) string { return t.In(Zone).Format(time.DateOnly) }
@@ -35,10 +39,36 @@ type Bill struct {
 	Others int
 }
 
+// MaxWhy is the most bytes that say why a line of a bill cannot be read: MaxDifferences of them fit into a row.
+const MaxWhy = 48
+
+// UnreadLine is a line of a bill that is about an order of the shop and cannot be read.
+type UnreadLine struct {
+	Line  int // its number in the file, from 1
+	Order string
+	Why   string // at most MaxWhy bytes
+}
+
+// UnreadLines is the error of a bill that could be read but for these lines.
+type UnreadLines []UnreadLine
+
+// Error implements error.
+func (u UnreadLines) Error() string {
+	if len(u) == 0 {
+		return "no line"
+	}
+	text := fmt.Sprintf("line %d: order %s: %s", u[0].Line, u[0].Order, u[0].Why)
+	if len(u) > 1 {
+		text += fmt.Sprintf("; and %d more lines", len(u)-1)
+	}
+	return text
+}
+
 // Bills is the part of a payment provider that lists what it booked.
 type Bills interface {
 	// Bill returns a day's movements; day has the format of Day. It returns ErrNoBill if the provider has no bill,
-	// which includes days without movements. Every other error is a fault.
+	// which includes days without movements. If lines of the shop cannot be read, the error is UnreadLines, and the
+	// bill has all others. Every other error is a fault.
 	Bill(ctx context.Context, day string) (Bill, error)
 }
 
@@ -58,6 +88,8 @@ const (
 	RefundForeign DifferenceKind = "refund_foreign"
 	RefundTwice   DifferenceKind = "refund_twice"   // one refund is on the bill twice
 	RowUnreadable DifferenceKind = "row_unreadable" // the ledger's row cannot be read, so it cannot be compared
+	// the bill's line cannot be read, so it cannot be compared; the rest of the bill is
+	LineUnreadable DifferenceKind = "line_unreadable"
 )
 
 // Difference is one entry in which a bill and the ledger disagree.
@@ -66,8 +98,10 @@ type Difference struct {
 	Order    string         `json:"order"`
 	TradeNo  string         `json:"trade_no"`
 	RefundID string         `json:"refund_id,omitempty"`
-	Here     Fen            `json:"here"`  // by the ledger; 0 when it has none
-	There    Fen            `json:"there"` // by the bill; 0 when it has none
+	Here     Fen            `json:"here"`           // by the ledger; 0 when it has none
+	There    Fen            `json:"there"`          // by the bill; 0 when it has none
+	Line     int            `json:"line,omitempty"` // of the bill's file, if it cannot be read
+	Why      string         `json:"why,omitempty"`  // why it cannot be read, or of refund_foreign: what There may lack
 }
 
 // MaxDifferences is the largest number of differences that a reconciliation lists; its count includes all of them.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Limits of blocks.
@@ -95,26 +94,35 @@ func (b *Block) Check() error {
 	if got, err := ParseSubject(text); err != nil || got != b.Subject || isNet == ValidUserID(text) {
 		return Invalid("subject", "")
 	}
-	within := func(s string, most int) bool {
-		return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && !strings.ContainsFunc(s, control)
-	}
-	switch {
-	case b.Item != Everywhere && !ValidItemID(b.Item):
+	if b.Item != Everywhere && !ValidItemID(b.Item) {
 		return Invalid("item", "")
-	case !within(b.Reason, MaxBlockReason):
-		return Invalid("reason", fmt.Sprintf("1..%d", MaxBlockReason))
-	case !within(b.By, MaxBlockAuthor):
-		return Invalid("by", fmt.Sprintf("1..%d", MaxBlockAuthor))
-	case b.Made.IsZero() || !b.Until.IsZero() && !b.Until.After(b.Made):
+	}
+	if err := CheckLine("reason", b.Reason, MaxBlockReason); err != nil {
+		return err
+	}
+	if err := CheckLine("by", b.By, MaxBlockAuthor); err != nil {
+		return err
+	}
+	if b.Made.IsZero() || !b.Until.IsZero() && !b.Until.After(b.Made) {
 		return Invalid("until", "")
 	}
 	return nil
 }
 
-func control(r rune) bool { return r < ' ' || r == 0x7f }
-
 // Holds reports whether the block holds at a time.
 func (b *Block) Holds(at time.Time) bool { return b.Until.IsZero() || at.Before(b.Until) }
+
+// Copied reports whether the stock keeps a copy of the block beside an item: those of users that hold there.
+func (b *Block) Copied(item string) bool {
+	_, ok := b.Subject.User()
+	return ok && (b.Item == Everywhere || b.Item == item)
+}
+
+// CopiesBlocks reports whether the stock keeps copies of blocks beside an item now: while it is loaded, until its sale
+// is over by every clock.
+func (it *Item) CopiesBlocks(now time.Time) bool {
+	return it.Loadable(now) && now.Before(it.End.Add(2*SkewBound))
+}
 
 // Blocks keeps who is blocked.
 type Blocks interface {
@@ -123,6 +131,11 @@ type Blocks interface {
 	PutBlock(ctx context.Context, b Block) error
 	// DropBlock removes a block. It reports whether there was one.
 	DropBlock(ctx context.Context, s Subject, item string) (dropped bool, err error)
+	BlockLister
+}
+
+// BlockLister lists the blocks.
+type BlockLister interface {
 	// ListBlocks lists a shard (0 to BlockShards-1) of the blocks, an index read: after is "" or the Next of an
 	// earlier page.
 	ListBlocks(ctx context.Context, shard int, after string, limit int) (Page[Block], error)

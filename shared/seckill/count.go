@@ -2,6 +2,8 @@ package seckill
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -83,10 +85,16 @@ type Counter interface {
 	EndRecount(ctx context.Context, c Counts) error
 }
 
+// RestockedBy begins the cause of the change with which staff put a refunded order's units back on sale.
+const RestockedBy = "restocked by "
+
+func restocks(c Change) bool { return c.State == Refunded && strings.HasPrefix(c.Cause, RestockedBy) }
+
 // Moves returns what the entries of an order's history after the first n did to its units, one element per minute
 // and kind.
 func (o *Order) Moves(n int) []MinuteCount {
 	var moves []MinuteCount
+	later := slices.ContainsFunc(o.History, restocks)
 	for i := max(n, 0); i < len(o.History); i++ {
 		var from State
 		if i > 0 {
@@ -94,13 +102,15 @@ func (o *Order) Moves(n int) []MinuteCount {
 		}
 		m := MinuteCount{Minute: o.History[i].At.Truncate(time.Minute)}
 		switch to := o.History[i].State; {
+		case restocks(o.History[i]):
+			m.GivenBack = o.Count
 		case to == from:
 			continue
 		case to == PendingPayment:
 			m.Placed = o.Count
 		case to == Paid:
 			m.Paid = o.Count
-		case from.Info().Holds && !to.Info().Holds && len(o.Units) == 0: // a refund may keep the units
+		case from.Info().Holds && !to.Info().Holds && len(o.Units) == 0 && !later: // a refund may keep the units
 			m.GivenBack = o.Count
 		default:
 			continue

@@ -13,6 +13,7 @@ func TestMoves(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 11, 2, 0, 59, 999e6, time.UTC)
 	type states = []seckill.State
+	const restocked = seckill.State("restocked") // a note of a refunded order
 	for _, tt := range []struct {
 		what    string
 		history states
@@ -34,10 +35,18 @@ func TestMoves(t *testing.T) {
 			[]int{4, 5}, 1, []seckill.Count{{Paid: 2}}},
 		{"counted already", states{seckill.PendingPayment, seckill.Paid}, []int{4, 5}, 2, nil},
 		{"counted further", states{seckill.PendingPayment}, []int{4, 5}, 2, nil},
+		{"refunded without, and restocked an hour later", states{seckill.PendingPayment, seckill.Paid,
+			seckill.Refunded, restocked}, nil, 2, []seckill.Count{{GivenBack: 2}}},
+		{"and counted before that", states{seckill.PendingPayment, seckill.Paid, seckill.Refunded, restocked}, nil, 3,
+			[]seckill.Count{{GivenBack: 2}}},
 	} {
 		o := seckill.Order{Count: 2, Units: tt.units}
 		for i, s := range tt.history {
-			o.History = append(o.History, seckill.Change{State: s, At: at.Add(time.Duration(i) * time.Hour)})
+			change := seckill.Change{State: s, At: at.Add(time.Duration(i) * time.Hour)}
+			if s == restocked {
+				change.State, change.Cause = seckill.Refunded, seckill.RestockedBy+"ann: it never left"
+			}
+			o.History = append(o.History, change)
 		}
 		var got []seckill.Count
 		for _, m := range o.Moves(tt.from) {

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Code is the stable name of a refusal. Clients branch on it.
@@ -15,13 +12,15 @@ type Code string
 
 // The codes.
 const (
-	CodeInvalid       Code = "invalid_request" // the request has a wrong shape or a wrong value
-	CodeTooLarge      Code = "body_too_large"  // the body is over its limit
-	CodeToken         Code = "invalid_token"   // missing, expired, forged or wrong token
-	CodeSignIn        Code = "signin_refused"  // what a shopper signs in with is not accepted
-	CodeItemUnknown   Code = "item_unknown"    // no such item
-	CodeOrderUnknown  Code = "order_unknown"   // this shopper has no such order
-	CodeNotFound      Code = "not_found"       // no such route
+	CodeInvalid  Code = "invalid_request" // the request has a wrong shape or a wrong value
+	CodeTooLarge Code = "body_too_large"  // the body is over its limit
+	CodeToken    Code = "invalid_token"   // missing, expired, forged or wrong token
+	CodeSignIn   Code = "signin_refused"  // what a shopper signs in with is not accepted
+	// the shop and the issuer of sign-ins do not fit together: the operator has to mend it, the shopper cannot
+	CodeSignInBroken  Code = "signin_broken"
+	CodeItemUnknown   Code = "item_unknown"  // no such item
+	CodeOrderUnknown  Code = "order_unknown" // this shopper has no such order
+	CodeNotFound      Code = "not_found"     // no such route
 	CodeMethod        Code = "method_not_allowed"
 	CodeNotStarted    Code = "not_started"     // the sale opens later
 	CodeEnded         Code = "ended"           // the sale's window is over
@@ -54,8 +53,8 @@ const (
 
 // codes has every code.
 var codes = []Code{
-	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
-	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
+	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeSignInBroken, CodeItemUnknown, CodeOrderUnknown, CodeNotFound,
+	CodeMethod, CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
 	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeWrongState, CodeNotPayable, CodeNotPushed, CodeForged,
 	CodeNotOurs, CodeNotReady, CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany,
 	CodeUnavailable, CodeUnconfirmed, CodeInternal,
@@ -108,27 +107,6 @@ func Refuse(c Code) *Error { return &Error{Code: c} }
 
 // Invalid returns an invalid_request about one field.
 func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field: field, Hint: hint} }
-
-// CheckLine returns an invalid_request about a field unless its text is one line of 1 to most characters, which a
-// history may store.
-func CheckLine(field, text string, most int) error {
-	if strings.TrimSpace(text) == "" || !utf8.ValidString(text) || utf8.RuneCountInString(text) > most ||
-		strings.ContainsFunc(text, unicode.IsControl) {
-		return Invalid(field, fmt.Sprintf("1..%d characters, no line breaks", most))
-	}
-	return nil
-}
-
-// CheckWords refuses a name, or a reason of more than most characters, that an order's history may not store.
-func CheckWords(who, why string, most int) error {
-	if err := CheckWho(who); err != nil {
-		return err
-	}
-	return CheckLine("why", why, most)
-}
-
-// CheckWho refuses a name that an order's history may not store.
-func CheckWho(who string) error { return CheckLine("who", who, MaxStaffName) }
 
 // RetryAfterFault is the wait before a retry after a fault that sets no wait of its own.
 const RetryAfterFault = time.Second

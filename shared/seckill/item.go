@@ -1,6 +1,7 @@
 package seckill
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -103,23 +104,22 @@ type Item struct {
 	// MarkErased.
 	AddressesErased time.Time
 	NetworksErased  time.Time // as AddressesErased, of network addresses
+	StockErased     time.Time // when the ended item had left the stock for good; zero if it may be there
 }
 
-// Kept is what orders keep of their shoppers for a time.
+// Kept is what is kept of an ended item for a time: what orders keep of their shoppers, and its stock.
 type Kept int
 
-// What orders keep.
+// What is kept.
 const (
 	KeptAddresses Kept = iota // with names
 	KeptNetworks              // network addresses
+	KeptStock                 // in Redis
 )
 
 // Erased returns the field that says when the last of these was erased; it is zero if some may remain.
 func (it *Item) Erased(what Kept) *time.Time {
-	if what == KeptNetworks {
-		return &it.NetworksErased
-	}
-	return &it.AddressesErased
+	return []*time.Time{&it.AddressesErased, &it.NetworksErased, &it.StockErased}[what]
 }
 
 // Stop is a period in which an item was stopped. Its times come from the clock of the instance that stopped it, read
@@ -235,6 +235,14 @@ func (l *Listing) Check() error {
 	if err := l.Item.Check(); err != nil {
 		return err
 	}
+	if why := flaw(l.Commodity.Title, MaxTitle, false); why != "" {
+		return fmt.Errorf("title: want 1 to %d characters on one line; it has %s", MaxTitle, why)
+	}
+	for _, o := range l.Variant.Options {
+		if why := cmp.Or(flaw(o.Name, MaxOptionName, false), flaw(o.Value, MaxOptionValue, false)); why != "" {
+			return fmt.Errorf("options: want names and values of letters that people see; one has %s", why)
+		}
+	}
 	if err := l.Description.Check(); err != nil {
 		return err
 	}
@@ -260,8 +268,8 @@ type Items interface {
 	// keeps the stored description: then it must have Described and Cover as they were read. ErrStateChanged: another
 	// version is stored, or its Described differs; CodeInvalid; any other error is a fault.
 	Put(ctx context.Context, it Item, d *Description) error
-	// MarkErased sets only AddressesErased or NetworksErased; the version stays. A Put of an item that was read before
-	// resets it, and the next sweep walks the orders again. CodeItemUnknown; any other error is a fault.
+	// MarkErased sets only the time of this; the version stays. A Put of an item that was read before resets it, and
+	// the next sweep erases again. CodeItemUnknown; any other error is a fault.
 	MarkErased(ctx context.Context, id string, what Kept, at time.Time) error
 	Lists
 }

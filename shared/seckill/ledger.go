@@ -16,13 +16,16 @@ type Ledger interface {
 	OrderCloser
 	OrderExpirer
 	OrderLister
+	NewestLister
 	DueLister
 	ReturnKeeper
 	UnitReader
+	SpanReader
 	PaymentRecorder
 	PaymentReader
 	NotificationKeeper
 	RefundRecorder
+	OutsideRecorder
 	Proposer
 	Fulfiller
 	FulfilLister
@@ -104,13 +107,24 @@ type OrderLister interface {
 	EraseNetwork(ctx context.Context, id string, state State) error
 }
 
+// NewestLister lists the orders of all items, or of one.
+type NewestLister interface {
+	// NewestOrders pages through the orders, newest first, rejected ones included. Next is the Position of the last
+	// one. Orders that a release before this list wrote are on the lists of their items and users alone. Index read.
+	NewestOrders(ctx context.Context, q NewestOrders) (Page[Order], error)
+}
+
 // DueLister lists the rows that a sweep handles.
 type DueLister interface {
 	// DueOrders pages through the ids of open orders that are due by now, oldest first, at most limit per page. Index
 	// read.
 	DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[string], error)
-	// RefundsDue pages through the payments that must be refunded and are due by now, oldest first. Index read.
+	// RefundsDue pages through the payments that must be refunded, or went back whole outside the shop, and are due by
+	// now, oldest first. Index read.
 	RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[Payment], error)
+	// RefundsOutside pages through the payments of which a part went back outside the shop, while their orders are
+	// Undecided, oldest first. Index read.
+	RefundsOutside(ctx context.Context, after string, limit int) (Page[Payment], error)
 	// RefundsRefused pages through the payments in refund_due whose refund the provider refused, oldest first. Index
 	// read.
 	RefundsRefused(ctx context.Context, after string, limit int) (Page[Payment], error)
@@ -138,6 +152,13 @@ type UnitReader interface {
 	Quotas(ctx context.Context, item string, users []string) (map[string]Quota, error)
 }
 
+// SpanReader reads what a limit that spans a family counts.
+type SpanReader interface {
+	// SpanQuota reads the units that a user holds of a family, and their orders; the zero Quota if there are none. A
+	// driver gives up after SpanTimeout.
+	SpanQuota(ctx context.Context, user, family string) (Quota, error)
+}
+
 // PaymentRecorder records received money.
 type PaymentRecorder interface {
 	// RecordPayment records a trade's money once and moves the order from one state to another, all or nothing. If
@@ -162,16 +183,22 @@ type NotificationKeeper interface {
 
 // RefundRecorder records the progress of refunds.
 type RefundRecorder interface {
-	// StartRefund moves a paid order and its captured payment, both as read, to refund_due. With restock its units
+	// StartRefund moves a paid order and its captured payment, both as read, to refund_due or, if all of it went back
+	// outside the shop, to refunded. With restock its units
 	// return to sale as in GiveBack; otherwise the order keeps them, as it must if it has left. With it the decision is
 	// counted, or its proposal deleted. ErrStateChanged; ErrTooMany.
 	StartRefund(ctx context.Context, o Order, p Payment, restock bool, by Decision, at time.Time, cause string) error
-	// Refunded records that a payment was refunded, and moves the order from one state to another (the same if it
-	// stays). besides is another payment of the order that is still refund_due, for which the order waits; "" if
-	// there is none. ErrStateChanged if any of the three is not in the given state.
-	Refunded(ctx context.Context, p Payment, besides string, from, to State, at time.Time, cause string) error
-	// DeferRefund counts a failed attempt to refund a payment that is still refund_due. It is tried again at due;
-	// never if refused, the provider's reason, is not "". ErrStateChanged.
+	// Refunded records that a payment, refund_due or captured, is refunded, and p.Outside, and moves the order from one
+	// state to another (the same if it stays). besides is another payment of the order that is still refund_due, for
+	// which the order waits; "" if there is none. was is the payment's Outside as read; what is more, the order gets,
+	// too. A proposal about a captured payment ends. ErrStateChanged if any of the three is not in the given state, or
+	// Outside is not was.
+	Refunded(ctx context.Context, p Payment, was Fen, besides string, from, to State, at time.Time, cause string) error
+	// Restock puts the units of a refunded order, as read, whose goods never left, back on sale, once, with a return
+	// row. ErrStateChanged.
+	Restock(ctx context.Context, o Order, at time.Time, cause string) error
+	// DeferRefund counts a failed attempt to refund a payment, as read. It is tried again at due; never if refused, the
+	// provider's reason, is not "". ErrStateChanged.
 	DeferRefund(ctx context.Context, p Payment, due time.Time, refused string) error
 	// RetryRefund makes a payment that is still refund_due due at once, refused or not, and records in the history of
 	// its order, which is in state, who asked for it. ErrStateChanged.
@@ -181,12 +208,27 @@ type RefundRecorder interface {
 	RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error
 }
 
+// OutsideRecorder records money that went back outside the shop, and what a person decides about it.
+type OutsideRecorder interface {
+	// WentBack records that by now p.Outside of a payment went back outside the shop. o and the state of p are as read;
+	// was, the Outside as read, is less, unless p is refund_due and only has to be asked about again. The order that
+	// keeps the payment gets the amount, too, and if it has not left the shop, it is Undecided, and RefundsOutside
+	// lists the payment. RefundsDue lists it instead, if it is refund_due, or all of it went back. ErrStateChanged.
+	WentBack(ctx context.Context, o Order, p Payment, was Fen, at time.Time, cause string) error
+	// Accept ends that the order, as read, is Undecided, or that RefundsDue lists p, the payment that it keeps: back
+	// really went back, at most p.Outside and less than all; if less, a proposal ends. ErrStateChanged, also if more
+	// went back meanwhile.
+	Accept(ctx context.Context, o Order, p Payment, back Fen, at time.Time, cause string) error
+}
+
 // Fulfiller records what becomes of a paid order. Each method changes the order only in the state in which it was read:
 // ErrStateChanged.
 type Fulfiller interface {
 	// Fulfil moves the order on. next is when the schedule moves it on again, zero for never. A shipped order gets
-	// o.Carrier and o.Number.
+	// o.Carrier and o.Number. ErrStateChanged also if it is to be confirmed or shipped, and is Undecided.
 	Fulfil(ctx context.Context, o Order, to State, next, at time.Time, cause string) error
+	// Correct changes the carrier and the number of an order that has them: from those of o to these.
+	Correct(ctx context.Context, o Order, carrier, number string, at time.Time, cause string) error
 	// Note adds an entry to the order's history.
 	Note(ctx context.Context, o Order, at time.Time, cause string) error
 	// Hide takes the order off the lists or, if hidden is false, puts it back.

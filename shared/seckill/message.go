@@ -97,7 +97,7 @@ func DecodeMessage(b []byte) (Message, error) {
 		if !ValidOrderID(r.Order) || w.Created <= 0 {
 			return Message{}, fmt.Errorf("order message without a valid order id and time")
 		}
-		if err := r.Check(); err != nil {
+		if err := r.shape(); err != nil {
 			return Message{}, fmt.Errorf("order message: %w", err)
 		}
 		if !ascending(r.Units) || len(r.Units) > r.Count {

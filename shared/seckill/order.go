@@ -1,6 +1,12 @@
 package seckill
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Limits of an order's life.
 const (
@@ -10,8 +16,10 @@ const (
 	Grace        = 60 * time.Second // from pay_by to the release: a payment that began in time may arrive during it
 	MaxUnplaced  = time.Hour        // a reservation not placed within this time is rejected
 	PlaceTimeout = time.Second      // deadline of one Place
-	ItemFresh    = time.Second      // largest age of the item data that a placement was checked against
-	MaxQuotas    = 100              // users in one Quotas call (a BatchGetItem's limit)
+	// SpanTimeout is the deadline of one SpanQuota: a purchase waits for it, and goes on without it.
+	SpanTimeout = 200 * time.Millisecond
+	ItemFresh   = time.Second // largest age of the item data that a placement was checked against
+	MaxQuotas   = 100         // users in one Quotas call (a BatchGetItem's limit)
 	// cancels per user and item: enough to change one's mind, too few to hold units in turns all day
 	MaxCancels = 5
 	// how long after shipping an order counts as received, and after that as completed
@@ -58,17 +66,38 @@ type Order struct {
 	Options     Options `row:"options,opt"`                  // those of the variant when sold; nil: the item had no variants
 	// Span is the family over which the limit counts the order: Variant.Span when sold. "": the limit counts the item's
 	// orders alone.
-	Span      string   `row:"span,opt"`
+	Span string `row:"span,opt"`
+	// Activity is the one that the item was in when the order was placed or rejected. "": it was in none, consume could
+	// not read which, or an older release wrote the row.
+	Activity  string   `row:"activity,opt"`
 	Buckets   int      `row:"buckets"`                   // the item's Buckets, which locate its unit rows
 	Carrier   string   `row:"carrier,later"`             // who carries the goods; "" until they are shipped
 	Number    string   `row:"number,later"`              // the carrier's number of the parcel
 	Hidden    bool     `row:"hidden,later"`              // staff took it off the lists
 	RefundWhy string   `row:"refund_why,later,personal"` // why its shopper asks for a refund; "": they do not, or erased
+	Outside   Fen      `row:"outside,later"`             // what of its money went back outside the shop
+	Undecided bool     `row:"undecided,later"`           // a person has to decide about Outside; until then it does not move on
 	History   []Change `row:"history"`
 }
 
 // Due returns when expire must check the order: PayBy plus Grace.
 func (o *Order) Due() time.Time { return o.PayBy.Add(Grace) }
+
+// HasLeft reports whether the goods left the shop, whatever became of the order since.
+func (o *Order) HasLeft() bool {
+	return o.State.Left() || slices.ContainsFunc(o.History, func(c Change) bool { return c.State.Left() })
+}
+
+// Position returns the order's place among all orders, the oldest first: its time in 15 digits, #, and its id.
+func (o *Order) Position() string {
+	return fmt.Sprintf("%015d#%s", o.Created.UnixMilli(), o.ID)
+}
+
+// ValidPosition reports whether a text is an order's Position.
+func ValidPosition(s string) bool {
+	at, id, _ := strings.Cut(s, "#")
+	return len(at) == 15 && strings.Trim(at, "0123456789") == "" && ValidOrderID(id)
+}
 
 // Payable reports whether the order may be paid at time now.
 func (o *Order) Payable(now time.Time) bool {
@@ -116,12 +145,30 @@ type Payment struct {
 	// otherwise ""
 	Refused string    `row:"refused,later"`
 	Back    time.Time `row:"back,later"` // refunded: when the ledger recorded the refund
+	// Outside is the sum that went back outside the shop: a refund in the provider's console, a chargeback. It only
+	// grows, to Amount at most, unless a person says that less went back.
+	Outside Fen `row:"outside,later"`
 }
 
-// Refund returns the refund of the whole payment.
+// Rest returns what the shop's own refund of the payment gives, or gave, back.
+func (p *Payment) Rest() Fen { return p.Amount - p.Outside }
+
+// Refund returns the refund of the rest of the payment. Another rest is another refund: a provider refuses an id that
+// comes with another amount. The provider gives no more back than was paid, however many refunds it makes.
 func (p *Payment) Refund() Refund {
-	return Refund{ID: RefundID(p.Order, p.TradeNo), Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount,
-		Reason: refundReason}
+	id := RefundID(p.Order, p.TradeNo)
+	if p.Outside > 0 {
+		id += "_" + strconv.FormatInt(int64(p.Rest()), 10)
+	}
+	return Refund{ID: id, Order: p.Order, TradeNo: p.TradeNo, Amount: p.Rest(), Reason: refundReason}
+}
+
+// RefundID returns the id of the shop's own refund; "" if the money is kept, or all of it went back outside.
+func (p *Payment) RefundID() string {
+	if p.State == Captured || p.Rest() <= 0 {
+		return ""
+	}
+	return p.Refund().ID
 }
 
 // refundReason is the text that the shopper sees on the refund. It never varies: a provider may treat a repeated
@@ -141,4 +188,12 @@ type Page[T any] struct {
 type OrderPage struct {
 	Orders []Order
 	Next   string
+}
+
+// NewestOrders chooses a page of NewestLister.
+type NewestOrders struct {
+	Item  string    // "": orders of all items
+	After string    // the Position of an order: only older ones; "": from the newest
+	To    time.Time // only orders made before; zero: any
+	Limit int
 }

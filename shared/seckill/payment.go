@@ -42,7 +42,9 @@ type Notification struct {
 	Order   string
 	TradeNo string
 	Amount  Fen
-	Paid    bool // the trade is paid; a partial refund does not change this
+	Paid    bool // the trade was paid; a refund does not change this
+	Back    Fen  // the sum of all that went back of the trade, by whomever
+	Unsaid  bool // money may have gone back, and Back does not say how much: a closed trade, or the time of a refund
 	// all parameters with the signature, sorted by name, as application/x-www-form-urlencoded
 	Raw string
 }
@@ -56,9 +58,10 @@ type KeptNotification struct {
 	ID      string    `row:"id,key"` // the provider's id; a repetition is not stored again
 	TradeNo string    `row:"trade_no"`
 	Amount  Fen       `row:"amount"`
-	At      time.Time `row:"at"`      // when the first copy arrived
-	Outcome string    `row:"outcome"` // "recorded", "nothing" (no new money), or the code of the refusal
-	Raw     string    `row:"raw"`     // all parameters with the signature, form-encoded
+	At      time.Time `row:"at"` // when the first copy arrived
+	// "recorded", "outside", "nothing" (no new money), or the code of the refusal
+	Outcome string `row:"outcome"`
+	Raw     string `row:"raw"` // all parameters with the signature, form-encoded
 	// when the row may be deleted, in whole seconds; the table may take a few more days; zero:
 	// never
 	Expires time.Time `row:"expires,opt,seconds"`
@@ -67,6 +70,7 @@ type KeptNotification struct {
 // Outcomes of a notification that was not refused.
 const (
 	NotificationRecorded = "recorded" // its money was recorded in the ledger
+	NotificationOutside  = "outside"  // it reports a refund that the shop did not make, which was recorded
 	NotificationNothing  = "nothing"  // it reports no new money
 )
 
@@ -124,16 +128,16 @@ type Verifier interface {
 	Verify(parameters map[string][]string) (Notification, error)
 }
 
-// Refund is the full refund of one trade.
+// Refund is the refund of one trade, or of its rest: see Payment.Refund.
 type Refund struct {
-	ID      string // from RefundID: the provider makes at most one refund per trade and id, however often it is asked
+	ID      string // the provider makes at most one refund per trade and id, however often it is asked
 	Order   string
 	TradeNo string
 	Amount  Fen
 	Reason  string // shown on the shopper's account statement; 1 to 80 characters
 }
 
-// RefundID returns the id of a trade's refund. It depends on order and trade alone, so every caller gets the same.
+// RefundID returns the id of a trade's full refund. It depends on order and trade alone, so every caller gets the same.
 // Its 27 characters are valid as Alipay's out_request_no.
 func RefundID(order, tradeNo string) string {
 	sum := sha256.Sum256([]byte(order + "\x00" + tradeNo))
@@ -146,6 +150,7 @@ type RefundState string
 // The states of a refund.
 const (
 	RefundMade    RefundState = "made"    // the money was returned
+	RefundOther   RefundState = "other"   // RefundStatus: under this id another amount was returned
 	RefundPending RefundState = "pending" // requested; only a later RefundStatus tells whether the money was returned
 	RefundMissing RefundState = "missing" // RefundStatus: the provider does not know this refund
 	RefundRefused RefundState = "refused" // the provider will not make it as things are: an operator must act
@@ -153,8 +158,9 @@ const (
 
 // RefundAnswer is the provider's answer about a refund.
 type RefundAnswer struct {
-	State RefundState
-	Code  string // refused: the provider's reason; otherwise ""
+	State  RefundState
+	Code   string // refused: the provider's reason; otherwise ""
+	Amount Fen    // other: what was returned; otherwise 0
 }
 
 // Refunds is the part of a payment provider that makes refunds. Every error is a fault: the effect is unknown.

@@ -37,6 +37,7 @@ const (
 	EventRefundDue     Event = "refunds_due"
 	EventRefunded      Event = "refunds_made"
 	EventRefundRefused Event = "refunds_refused"
+	EventOutside       Event = "refunds_outside" // money went back outside the shop
 	EventForged        Event = "notifications_refused"
 	EventDifferences   Event = "bill_differences"
 	EventClosing       Event = "closing"

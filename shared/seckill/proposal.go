@@ -20,6 +20,7 @@ type Proposal struct {
 	Who     string    `row:"who"` // as in the order's history
 	Why     string    `row:"why"`
 	Restock bool      `row:"restock"`
+	Gone    bool      `row:"gone,opt"` // they say that all went back outside the shop
 	Amount  Fen       `row:"amount"`
 	At      time.Time `row:"at"`
 }
@@ -43,8 +44,9 @@ func Person(who string) string {
 
 // Proposer keeps the refunds that wait for a second person.
 type Proposer interface {
-	// Propose keeps a proposal. ErrStateChanged if the order has one.
-	Propose(ctx context.Context, p Proposal) error
+	// Propose keeps a proposal to give this trade's money back. ErrStateChanged if the order has one, or if it does not
+	// keep that money.
+	Propose(ctx context.Context, p Proposal, tradeNo string) error
 	// Proposal reads an order's proposal, nil if there is none.
 	Proposal(ctx context.Context, order string) (*Proposal, error)
 	// Proposals pages through the proposals, by order id. Fewer than limit: there are no more.

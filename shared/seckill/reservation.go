@@ -64,6 +64,18 @@ func (r *Request) BodyHash() string {
 
 // Check looks at what can be checked without the item. The error is an *Error with CodeInvalid.
 func (r *Request) Check() error {
+	if err := r.shape(); err != nil {
+		return err
+	}
+	if lost(r.Address) {
+		return Invalid("address", "1.."+strconv.Itoa(MaxAddress))
+	}
+	return CheckText("address", r.Address, MaxAddress)
+}
+
+// shape is Check without a look at what the address says. Messages in the queue are checked by shape alone: an earlier
+// release may have accepted an address that Check refuses.
+func (r *Request) shape() error {
 	switch {
 	case !ValidItemID(r.Item):
 		return Invalid("seckill_id", "1-19 digits")
@@ -78,16 +90,28 @@ func (r *Request) Check() error {
 	return nil
 }
 
-// PlainName returns a name as it is kept: without characters that cannot be printed, up to MaxName characters. Names
-// come from other systems, and people read them in terminals and spreadsheets.
+// PlainName returns a name as it is kept: what a line may hold of it, up to MaxName characters. Names come from other
+// systems, and people read them in terminals and spreadsheets.
 func PlainName(s string) string {
 	kept := make([]rune, 0, MaxName)
-	for _, c := range strings.TrimSpace(s) {
-		if unicode.IsPrint(c) && c != utf8.RuneError && len(kept) < MaxName {
-			kept = append(kept, c)
+	all := []rune(s)
+	for i, r := range all {
+		was, next := rune(0), rune(0)
+		if i > 0 {
+			was = all[i-1]
+		}
+		if i+1 < len(all) {
+			next = all[i+1]
+		}
+		if r != utf8.RuneError && may(was, r, next) && (r == ' ' || !unicode.IsSpace(r)) && len(kept) < MaxName {
+			kept = append(kept, r)
 		}
 	}
-	return string(kept)
+	name := strings.TrimFunc(string(kept), blank)
+	if flaw(name, MaxName, false) != "" {
+		return ""
+	}
+	return name
 }
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -180,6 +204,7 @@ const (
 	ReserveEarly   ReserveCode = "not_started" // before the window: see Start
 	ReserveLate    ReserveCode = "ended"       // after the window
 	ReserveStopped ReserveCode = "stopped"
+	ReserveBlocked ReserveCode = "blocked" // a block of the user holds
 )
 
 // ReserveResult is the answer to a reservation.
@@ -189,6 +214,7 @@ type ReserveResult struct {
 	Start       time.Time // UTC
 	Limit       int       // units
 	Reservation Reservation
+	Waiting     bool // none are left, while reservations wait for the ledger's decision
 }
 
 // RedrawCode is the stock's answer to a redraw.

@@ -2,6 +2,8 @@ package seckill
 
 import (
 	"context"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -106,6 +108,37 @@ func (g *Grant) Check() error {
 		return Invalid("redirect_uri", "")
 	}
 	return nil
+}
+
+// ReturnPages are the pages to which issuers send people who sign in.
+type ReturnPages struct {
+	Own  []string // the shop's pages, absolute, without a slash at the end; none if the shop does not know them
+	Open bool     // pages of any other site may sign people in, too, as in a sandbox
+}
+
+// Of reports whether a redirect address is one of the shop's pages, so that an issuer that refuses it refuses the shop,
+// and whether it is at another website. What is neither may be an app's (RFC 8252 section 7), or is mistyped.
+func (p ReturnPages) Of(address string) (own, elsewhere bool) {
+	if slices.Contains(p.Own, strings.TrimSuffix(address, "/")) {
+		return true, false
+	}
+	at := site(address)
+	return false, len(p.Own) > 0 && !p.Open && at != "" && !slices.ContainsFunc(p.Own, func(page string) bool {
+		return site(page) == at
+	})
+}
+
+// site returns the origin of a website's address as browsers write it, and "" for any other address.
+func site(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return ""
+	}
+	host := strings.ToLower(u.Host)
+	if port, usual := u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme]; port == usual {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	return u.Scheme + "://" + host
 }
 
 // printable reports whether a text has only visible ASCII characters, as OAuth's do (RFC 6749 appendix A).

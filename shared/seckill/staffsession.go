@@ -60,7 +60,7 @@ type StaffIssuer interface {
 	// anew: the issuer asks who it is, even if the browser is signed in there.
 	Authorization(ctx context.Context, g Grant, state string, anew bool) (address string, err error)
 	// RedeemStaff spends a code or a refresh token, after it has read the issuer's keys. CodeSignIn: the issuer refuses
-	// it, or what it says cannot be believed. Any other error is a fault; ErrIssuerAway.
+	// it, or what it says cannot be believed. Any other error is a fault; CodeSignInBroken, ErrIssuerAway.
 	RedeemStaff(ctx context.Context, g Grant) (StaffMember, error)
 }
 

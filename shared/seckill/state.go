@@ -53,7 +53,7 @@ var States = []StateInfo{
 	{Confirmed, 2, true, false, "taken up by the shop", 4},
 	{Shipped, 3, true, false, "on its way", 7},
 	{Received, 4, true, false, "received by the shopper, or 15 days after shipping", 8},
-	{Completed, 4, true, true, "7 days after receipt", 9},
+	{Completed, 4, true, false, "7 days after receipt", 9},
 	{Expired, 8, false, false, "not paid in time; units given back", 3},
 	{Cancelled, 9, false, false, "cancelled by the shopper; units given back", 5},
 	{Rejected, 10, false, true, "could not be placed", NoOlder},
@@ -61,6 +61,9 @@ var States = []StateInfo{
 		NoOlder},
 	{Refunded, 6, false, true, "money went back; units as before", NoOlder},
 }
+
+// outside is the cause of a change that nobody in the shop began.
+const outside = "all money went back outside the shop, and the provider or finance confirmed it"
 
 // Transitions is the complete table: flows make no other change (I5). docs/state_machine.md is generated from it.
 var Transitions = []Transition{
@@ -83,10 +86,18 @@ var Transitions = []Transition{
 	{Shipped, RefundOwed, "operator", "the operator refunds after shipping", "kept out of sale"},
 	{Received, RefundOwed, "operator", "the operator refunds after receipt", "kept out of sale"},
 	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before"},
+	{Paid, Refunded, "refund, operator", outside, "kept out of sale, or given back"},
+	{Confirmed, Refunded, "refund, operator", outside, "kept out of sale, or given back"},
+	{Shipped, Refunded, "refund, operator", outside, "kept out of sale"},
+	{Received, Refunded, "refund, operator", outside, "kept out of sale"},
+	{Completed, Refunded, "refund, operator", outside, "kept out of sale"},
 }
 
 // Left reports whether an order in this state has left the shop: its units are never given back.
 func (s State) Left() bool { return s == Shipped || s == Received || s == Completed }
+
+// Keeps reports whether an order in this state keeps the money of a payment.
+func (s State) Keeps() bool { return s == Paid || s == Confirmed || s.Left() }
 
 // Over reports whether nothing is left to do for an order in this state, unless money comes late.
 func (s State) Over() bool {

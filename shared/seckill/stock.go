@@ -15,6 +15,7 @@ type Stock interface {
 	Outbox
 	StockInstaller
 	DriftCorrector
+	BlockCopier
 }
 
 // Resend is when repair first sends a reservation's message again.
@@ -31,10 +32,10 @@ type Reserver interface {
 
 // ReservationKeeper updates a reservation after the ledger's decision.
 type ReservationKeeper interface {
-	// Confirm records that the ledger has decided the order, and the units that the order got (none if rejected). The
-	// order no longer waits, and every other unit held for it becomes free. Confirm only ever lowers what counts
-	// against the user. Repeating it changes nothing. ErrNotInstalled.
-	Confirm(ctx context.Context, item, order, user string, units []int) error
+	// Confirm records that the ledger has decided the order. The order no longer waits, and every other unit held for
+	// it becomes free. Confirm only ever lowers what counts against the user. Repeating it changes nothing.
+	// ErrNotInstalled.
+	Confirm(ctx context.Context, v Verdict) error
 	// Redraw replaces a unit that the ledger refused (c.Unit; 0 to top up a short reservation): the unit goes to its
 	// owner, and another is drawn. It restores from r a reservation that the stock has lost. ErrNotInstalled.
 	Redraw(ctx context.Context, now time.Time, r Reservation, c Collision, resend time.Duration) (RedrawCode,
@@ -42,6 +43,22 @@ type ReservationKeeper interface {
 	// Return frees those of the units that the order still holds, and no longer counts the order against its user.
 	// Repeating it changes nothing. ErrNotInstalled.
 	Return(ctx context.Context, item, order, user string, units []int) error
+}
+
+// MaxRefusals is how many orders of an item may be reserved for a user and then rejected because of who they are.
+// Reserve refuses the next one. RefusalsKept after the last one, the stock forgets them.
+const (
+	MaxRefusals  = 5
+	RefusalsKept = 30 * time.Minute
+)
+
+// Verdict is what the ledger decided about an order.
+type Verdict struct {
+	Item, Order, User string
+	Units             []int // none if the order is rejected
+	// Refused is when the order was rejected for what the user did or is, not for want of units; the zero time means
+	// not. Reserve refuses the user after MaxRefusals such orders and, as blocked, until BlockedUntil.
+	Refused, BlockedUntil time.Time
 }
 
 // StockReader reads an item's figures and the reservations that wait for their placement.
@@ -100,4 +117,22 @@ type DriftCorrector interface {
 	// DriftEnd records that the pass compared everything and corrected all differences. It ignores a pass that the
 	// stock has lost. ErrNotInstalled.
 	DriftEnd(ctx context.Context, item, token string, pass int64) error
+}
+
+// BlocksLag is how long the list of blocks may lack a change of a block: longer than any index lags.
+const BlocksLag = time.Minute
+
+// MaxCopied is about how many blocks of users the stock keeps beside an item, at most.
+const MaxCopied = 10_000
+
+// BlockCopier keeps a copy of users' blocks beside an item, by which Reserve refuses at once. The ledger decides: what
+// the copy lacks, the placement refuses.
+type BlockCopier interface {
+	// CopyBlocks writes blocks of users that hold for the item, and forgets the dropped ones. The zero read says that
+	// they were changed now; else they were listed then, and CopyBlocks does nothing if some were changed later than
+	// BlocksLag before. Repeating it changes nothing. ErrNotInstalled.
+	CopyBlocks(ctx context.Context, item string, now, read time.Time, put, drop []Block) error
+	// CopiedBlocks pages through the copy: subject, item and end of each block. Cursor 0 begins; next is 0 on the last
+	// page. ErrNotInstalled.
+	CopiedBlocks(ctx context.Context, item string, cursor uint64) (page []Block, next uint64, err error)
 }

@@ -65,6 +65,11 @@ func CheckQuestions(all []Question) error {
 		if err := all[i].Check(); err != nil {
 			return fmt.Errorf("question %d: %w", i+1, err)
 		}
+		for _, text := range append([]string{all[i].Text}, all[i].Answers...) {
+			if why := flaw(text, max(MaxQuestion, MaxAnswer), false); why != "" {
+				return fmt.Errorf("question %d: want text and answers on one line each; one has %s", i+1, why)
+			}
+		}
 		read := plainAnswer(all[i].Text)
 		if n := first[read]; n > 0 {
 			return fmt.Errorf("question %d is question %d again", i+1, n)

@@ -7,9 +7,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// MaxContact is the longest Options.Contact, in bytes.
-const MaxContact = 200
-
 // writeTo says to a blocked shopper whom to write to; %s is the shop's contact.
 var writeTo = [languages]string{"您的账号暂时无法购买，如有疑问请联系 %s。",
 	"Your account cannot buy at the moment. If you think that this is wrong, write to %s."}

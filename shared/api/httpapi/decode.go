@@ -102,9 +102,8 @@ type addressField string
 
 func (f *addressField) UnmarshalJSON(b []byte) error {
 	s, ok := text(b)
-	// RuneError stands for bytes that are not UTF-8 and for escaped halves of surrogate pairs; it also refuses the
-	// replacement character itself. A parcel would go to a damaged address.
-	if *f != "" || !ok || s == "" || strings.ContainsRune(s, utf8.RuneError) {
+	// RuneError stands for bytes that are not UTF-8 and for escaped halves of surrogate pairs
+	if s = seckill.Tidy(s); *f != "" || !ok || s == "" || strings.ContainsRune(s, utf8.RuneError) {
 		return errAddress
 	}
 	*f = addressField(s)

@@ -97,7 +97,8 @@ func TestInvalidRequestsSayWhatIsWanted(t *testing.T) {
 	}{
 		{"count", "1..5", chinese, "购买数量应为 1 至 5 的整数。"},
 		{"count", "1..5", english, "The quantity must be a whole number, 1 to 5."},
-		{"address", "1..500", english, "Please enter a delivery address of 1 to 500 characters."},
+		{"address", "1..500", english,
+			"Please enter a delivery address of 1 to 500 characters, all of which can be read."},
 		{"page", "1..10000", chinese, "请求中的 page 应为 1 至 10000。"},
 		{"size", "1..100", english, "The value of size must be 1 to 100."},
 		{"order", "", english, "The value of order is not right. Please check it and try again."},

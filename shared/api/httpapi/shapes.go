@@ -117,8 +117,9 @@ type paymentJSON struct {
 	Amount  seckill.Fen          `json:"amount"`
 	State   seckill.PaymentState `json:"state"`
 
-	RefundID   string `json:"refund_id,omitempty"` // of money that has to go back, or went
-	RefundedAt string `json:"refunded_at,omitempty"`
+	RefundID   string      `json:"refund_id,omitempty"` // of money that has to go back, or went
+	RefundedAt string      `json:"refunded_at,omitempty"`
+	Outside    seckill.Fen `json:"outside,omitempty"` // of Amount, what went back outside the shop
 }
 
 func newOrder(v *shop.OrderView, now time.Time) orderJSON {
@@ -146,10 +147,8 @@ func newOrder(v *shop.OrderView, now time.Time) orderJSON {
 func newPayments(payments []seckill.Payment) []paymentJSON {
 	out := make([]paymentJSON, len(payments))
 	for i, p := range payments {
-		out[i] = paymentJSON{TradeNo: p.TradeNo, Amount: p.Amount, State: p.State, RefundedAt: optional(p.Back)}
-		if p.State != seckill.Captured {
-			out[i].RefundID = p.Refund().ID
-		}
+		out[i] = paymentJSON{TradeNo: p.TradeNo, Amount: p.Amount, State: p.State, RefundedAt: optional(p.Back),
+			Outside: p.Outside, RefundID: p.RefundID()}
 	}
 	return out
 }

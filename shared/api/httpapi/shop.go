@@ -275,7 +275,7 @@ type reasonField string
 
 func (f *reasonField) UnmarshalJSON(b []byte) error {
 	s, ok := text(b)
-	if *f != "" || !ok {
+	if s = seckill.Tidy(s); *f != "" || !ok {
 		return seckill.CheckLine("reason", "", shop.MaxReason)
 	}
 	*f = reasonField(s)

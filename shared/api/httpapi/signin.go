@@ -13,7 +13,7 @@ import (
 type SignIn interface {
 	// List returns the issuers that a page can send a shopper to. CodeUnavailable.
 	List(ctx context.Context) ([]seckill.Issuer, error)
-	// SignIn gives a shopper the shop's own token. CodeInvalid, CodeSignIn, CodeUnavailable.
+	// SignIn gives a shopper the shop's own token. CodeInvalid, CodeSignIn, CodeSignInBroken, CodeUnavailable.
 	SignIn(ctx context.Context, g seckill.Grant) (signin.Session, error)
 }
 

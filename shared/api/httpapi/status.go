@@ -12,6 +12,7 @@ var statuses = map[seckill.Code]int{
 	seckill.CodeTooLarge:      http.StatusUnprocessableEntity,
 	seckill.CodeToken:         http.StatusForbidden,
 	seckill.CodeSignIn:        http.StatusUnauthorized,
+	seckill.CodeSignInBroken:  http.StatusServiceUnavailable,
 	seckill.CodeItemUnknown:   http.StatusNotFound,
 	seckill.CodeOrderUnknown:  http.StatusNotFound,
 	seckill.CodeNotFound:      http.StatusNotFound,

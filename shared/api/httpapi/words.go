@@ -79,6 +79,10 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeSignIn: {
 		{"登录未成功", "这次登录没有通过验证，请重新登录。"},
 		{"Not signed in", "This sign-in could not be verified. Please sign in again."}},
+	seckill.CodeSignInBroken: {
+		{"暂时无法登录", "本店的登录设置有误，不是您的问题，店方会处理。请稍后再来。"},
+		{"Sign-in is out of order", "The shop's sign-in is set up wrongly. This is not your fault, and the shop will " +
+			"put it right. Please come back later."}},
 	seckill.CodeItemUnknown: {
 		{"商品不存在", "没有找到这个秒杀商品。"},
 		{"Item not found", "There is no such item."}},
@@ -180,12 +184,13 @@ var words = map[seckill.Code][languages]phrase{
 var fieldWords = map[string][languages]string{
 	"seckill_id": {"商品编号应为 1 至 19 位数字。", "The item id must have 1 to 19 digits."},
 	"count":      {"购买数量应为 %s 的整数。", "The quantity must be a whole number, %s."},
-	"address":    {"请填写收货地址，长度为 %s 个字。", "Please enter a delivery address of %s characters."},
-	"kind":       {"付款方式应为 %s 之一。", "The way to pay must be one of %s."},
-	"order":      {"订单应为 %s。", "The order must be %s."}, // for operators
-	"day":        {"日期应为 %s。", "The day must be %s."},   // for operators
-	"reason":     {"请写明原因，1 至 500 个字，不换行。", "Please give a reason of 1 to 500 characters, on one line."},
-	"body":       {"提交的内容格式不正确。", "What was sent could not be read."},
+	"address": {"请填写收货地址，长度为 %s 个字，不含乱码或看不见的字符。",
+		"Please enter a delivery address of %s characters, all of which can be read."},
+	"kind":   {"付款方式应为 %s 之一。", "The way to pay must be one of %s."},
+	"order":  {"订单应为 %s。", "The order must be %s."}, // for operators
+	"day":    {"日期应为 %s。", "The day must be %s."},   // for operators
+	"reason": {"请写明原因，1 至 500 个字，不换行。", "Please give a reason of 1 to 500 characters, on one line."},
+	"body":   {"提交的内容格式不正确。", "What was sent could not be read."},
 	"Idempotency-Key": {"Idempotency-Key 应为 1 至 128 个可打印的 ASCII 字符。",
 		"The Idempotency-Key must have 1 to 128 printable ASCII characters."},
 }

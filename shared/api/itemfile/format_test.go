@@ -51,7 +51,7 @@ func TestWhatFormatWritesParseReads(t *testing.T) {
 		for i := range rapid.IntRange(1, 5).Draw(t, "items") {
 			it := want()
 			it.ID = fmt.Sprint(100 + i)
-			it.Commodity.Title = "t" + strings.TrimSpace(text.Draw(t, "title"))
+			it.Commodity.Title = "t" + strings.Join(strings.Fields(text.Draw(t, "title")), " ")
 			it.Detail = text.Draw(t, "detail")
 			it.Covers = rapid.SliceOfN(rapid.SampledFrom([]string{"/a.svg", "https://x.example/ü?a=b&c"}), 0, 3).Draw(t,
 				"covers")

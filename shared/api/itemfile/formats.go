@@ -2,7 +2,6 @@ package itemfile
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,44 +10,44 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/your-org/seckill/shared/api/csvfile"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// readCSV reads lines below a header. A line with a wrong number of cells is a fault of its own; a broken quote ends
-// the reading, because the rest is ambiguous.
+var csvFormat = csvfile.Format{Columns: append(slices.Clip(required), optional...), Required: required,
+	Numbers: []string{"id", "commodity_id", "family"}}
+
+// readCSV reads lines below a header, and stops after one more than a file may have. A line with a wrong number of
+// cells is a fault of its own; a broken quote ends the reading, because the rest is ambiguous, and so does what is no
+// text.
 func readCSV(data []byte) ([]record, []Line) {
-	r := csv.NewReader(bytes.NewReader(data))
-	header, err := r.Read()
+	r, err := csvfile.NewReader(bytes.NewReader(data), MaxSize, csvFormat)
 	if errors.Is(err, io.EOF) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, []Line{csvFault(err)}
 	}
-	for i := range header {
-		header[i] = strings.TrimSpace(header[i])
-	}
-	if err := checkColumns(header); err != nil {
-		return nil, []Line{{Place{Where: "line 1"}, err.Error()}}
-	}
 	var records []record
 	var faults []Line
-	for {
-		cells, err := r.Read()
+	for len(records)+len(faults) <= seckill.MaxItems+1 {
+		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return records, faults
 		}
 		if err != nil {
 			faults = append(faults, csvFault(err))
-			if errors.Is(err, csv.ErrFieldCount) {
-				continue
+			if !errors.As(err, new(*csvfile.Fault)) || errors.Is(err, csvfile.ErrQuotes) ||
+				errors.Is(err, csvfile.ErrText) {
+				return records, faults
 			}
-			return records, faults
+			continue
 		}
-		line, _ := r.FieldPos(0)
-		rec := record{Place: Place{line, fmt.Sprintf("line %d", line)}, text: map[string]string{}}
-		for i, name := range header {
-			rec.text[name] = strings.TrimSpace(cells[i])
+		rec := record{Place: Place{row.N, fmt.Sprintf("line %d", row.N)}, text: map[string]string{}}
+		for _, name := range csvFormat.Columns {
+			if row.Has(name) {
+				rec.text[name] = strings.TrimSpace(row.Cell(name))
+			}
 		}
 		rec.covers = strings.Fields(rec.text["covers"])
 		if cell, says := rec.text["questions"]; says {
@@ -59,6 +58,7 @@ func readCSV(data []byte) ([]record, []Line) {
 		}
 		records = append(records, rec)
 	}
+	return records, faults
 }
 
 // asked reads the questions of a cell, one on each line: text = answer | answer. The text may have an equals sign, an
@@ -104,17 +104,23 @@ func askedJSON(value json.RawMessage) (all []seckill.Question, err error) {
 }
 
 func csvFault(err error) Line {
-	var p *csv.ParseError
-	if !errors.As(err, &p) {
+	var f *csvfile.Fault
+	if !errors.As(err, &f) {
 		return Line{Place{Where: "file"}, err.Error()}
 	}
-	return Line{Place{p.StartLine, fmt.Sprintf("line %d", p.StartLine)}, p.Err.Error()}
+	return Line{Place{f.Line, fmt.Sprintf("line %d", f.Line)}, f.Err.Error()}
 }
 
-// readJSON reads an array of objects. Invalid JSON ends the reading.
+// readJSON reads an array of objects, and stops after one more than a file may have. Invalid JSON ends the reading.
 func readJSON(data []byte) ([]record, []Line) {
 	d := json.NewDecoder(bytes.NewReader(data))
-	line := func(offset int64) int { return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n")) }
+	lines, counted := 1, int64(0)
+	line := func(offset int64) int { // offsets ascend
+		offset = max(counted, min(offset, int64(len(data))))
+		lines += bytes.Count(data[counted:offset], []byte("\n"))
+		counted = offset
+		return lines
+	}
 	broken := func(err error) []Line {
 		at := d.InputOffset()
 		var syntax *json.SyntaxError
@@ -136,7 +142,7 @@ func readJSON(data []byte) ([]record, []Line) {
 	}
 	var records []record
 	var faults []Line
-	for d.More() {
+	for d.More() && len(records)+len(faults) <= seckill.MaxItems+1 {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			return records, append(faults, broken(err)...)
@@ -150,6 +156,9 @@ func readJSON(data []byte) ([]record, []Line) {
 		}
 		rec.Place = at
 		records = append(records, rec)
+	}
+	if len(records)+len(faults) > seckill.MaxItems+1 {
+		return records, faults
 	}
 	if _, err := d.Token(); err != nil {
 		return records, append(faults, broken(err)...)

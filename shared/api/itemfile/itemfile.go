@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,9 @@ type Fault struct{ Field, What string }
 func (e *Error) Columns() (all []Fault) {
 	if len(e.Lines) != 1 {
 		return nil
+	}
+	if ColumnOf(e.Lines[0].What) == "" { // about the whole item, such as an unknown column
+		return []Fault{{"", e.Lines[0].What}}
 	}
 	for what := range strings.SplitSeq(e.Lines[0].What, ", ") {
 		column := ColumnOf(what)
@@ -153,9 +157,11 @@ func whole(items []seckill.Listing, err error) ([]seckill.Listing, error) {
 	return items, nil
 }
 
+// ids are the ids of elements in sanitized HTML, whose texts and values have no quote: they would hide the page's.
+var ids = regexp.MustCompile(` id="[^"]*"`)
+
 // ParsePlaces is ReadPlaces for a file's bytes.
 func ParsePlaces(name string, data []byte, now time.Time) (items []seckill.Listing, places []Place, err error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var records []record
 	var faults []Line
 	switch format := strings.ToLower(filepath.Ext(name)); {
@@ -163,20 +169,21 @@ func ParsePlaces(name string, data []byte, now time.Time) (items []seckill.Listi
 		return nil, nil, fmt.Errorf("%s: want a file that ends in .json or .csv", name)
 	case len(data) > MaxSize:
 		return nil, nil, fmt.Errorf("%s: larger than %d MiB", name, MaxSize>>20)
-	case !utf8.Valid(data):
+	case format == ".json" && !utf8.Valid(data):
 		return nil, nil, fmt.Errorf("%s: not UTF-8 text: save it as UTF-8", name)
 	case format == ".json":
-		records, faults = readJSON(data)
+		records, faults = readJSON(bytes.TrimPrefix(data, []byte("\ufeff")))
 	default:
 		records, faults = readCSV(data)
 	}
-	if len(records) > seckill.MaxItems {
-		return nil, nil, fmt.Errorf("%s: %d items, want at most %d", name, len(records), seckill.MaxItems)
+	if len(records) > seckill.MaxItems || len(records)+len(faults) > seckill.MaxItems+1 { // a fault may be the file's
+		return nil, nil, fmt.Errorf("%s: more than %d items", name, seckill.MaxItems)
 	}
 	if len(records) == 0 && len(faults) == 0 {
 		return nil, nil, fmt.Errorf("%s: no items in it", name)
 	}
-	sanitize := bluemonday.UGCPolicy().Sanitize
+	policy := bluemonday.UGCPolicy()
+	sanitize := func(html string) string { return ids.ReplaceAllString(policy.Sanitize(html), "") }
 	items = make([]seckill.Listing, 0, len(records))
 	first := map[string]string{} // where each id first occurs
 	families := map[string][]*seckill.Item{}
@@ -209,11 +216,6 @@ func ParsePlaces(name string, data []byte, now time.Time) (items []seckill.Listi
 
 // checkColumns returns an error for missing or unknown columns: a misspelt column must not be ignored silently.
 func checkColumns(names []string) error {
-	for _, n := range required {
-		if !slices.Contains(names, n) {
-			return fmt.Errorf("%s is missing", n)
-		}
-	}
 	for i, n := range names {
 		if !slices.Contains(required, n) && !slices.Contains(optional, n) {
 			return fmt.Errorf("%.40q is not a column; there are %s, %s", n, strings.Join(required, ", "),
@@ -223,13 +225,18 @@ func checkColumns(names []string) error {
 			return fmt.Errorf("%s is there twice", n)
 		}
 	}
+	for _, n := range required {
+		if !slices.Contains(names, n) {
+			return fmt.Errorf("%s is missing", n)
+		}
+	}
 	return nil
 }
 
 func (r *record) item(now time.Time, sanitize func(string) string) (seckill.Listing, error) {
 	it := seckill.Listing{Item: seckill.Item{
 		ID: r.text["id"], CreateTime: now, Version: 1,
-		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: strings.TrimSpace(r.text["title"]),
+		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: seckill.Tidy(r.text["title"]),
 			CreateTime: now},
 	}, Description: seckill.Description{Covers: r.covers, Detail: sanitize(r.text["detail"])},
 		Questions: r.questions}
@@ -317,8 +324,8 @@ func variant(r *record, it *seckill.Listing) (err error) {
 // checkCover returns an error unless c is a URL that a page may show: on the web, or a path on this server.
 func checkCover(c string) error {
 	u, err := url.Parse(c)
-	if err == nil && (u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") || u.Scheme == "" && u.Host == "" &&
-		strings.HasPrefix(c, "/")) {
+	if err == nil && (u.Host != "" && u.Scheme == "https" ||
+		u.Scheme == "" && u.Host == "" && strings.HasPrefix(c, "/")) {
 		return nil
 	}
 	return fmt.Errorf("cover %.60q: want an https:// address or a path such as /pictures/tea.svg", c)

@@ -37,10 +37,13 @@ func TestBothFormatsReadTheSameItem(t *testing.T) {
 	for name, data := range map[string]string{
 		"items.csv": header +
 			`9007199254740993,"西湖龙井, 明前",199.99,88.8,2026-11-11T20:00:00+08:00,2026-11-12T12:00:00Z,1200,2,` +
-			`https://example.com/a.jpg /pictures/tea.svg,"<p onclick=x>香 ""浓""</p><script>alert(1)</script>",77` + "\n",
+			`https://example.com/a.jpg /pictures/tea.svg,"<p onclick=x id=""live"">香 ""浓""</p><script>alert(1)</script>",77` + "\n",
 		"bom.CSV": "\ufeff" + header +
 			`9007199254740993,"西湖龙井, 明前",199.99,88.80,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,1200,2,` +
 			`"https://example.com/a.jpg  /pictures/tea.svg","<p>香 ""浓""</p>",77`,
+		"semicolons.csv": strings.ReplaceAll(header, ",", ";") + ";;;;;;;;;;\n" +
+			`"=""9007199254740993""";西湖龙井, 明前;199.99;88.8;2026-11-11T20:00:00+08:00;2026-11-12T12:00:00Z;1200;2;` +
+			`https://example.com/a.jpg /pictures/tea.svg;"<p>香 ""浓""</p>";'77` + "\n",
 		"items.json": `[{"id": 9007199254740993, "title": "西湖龙井, 明前", "price": 199.99, "sk_price": "88.80",
 			"start_time": "2026-11-11T20:00:00+08:00", "end_time": "2026-11-12T12:00:00Z", "stock": 1200, "limit": 2,
 			"covers": ["https://example.com/a.jpg", "/pictures/tea.svg"], "commodity_id": "77",
@@ -217,13 +220,20 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 		{"another ending", "a.txt", header, "ends in .json or .csv"},
 		{"another encoding", "a.csv", header + "\xc1\xfa", "not UTF-8"},
 		{"too large", "a.csv", header + strings.Repeat(" ", MaxSize), "larger than 5 MiB"},
-		{"column missing", "a.csv", "id,title\n1,x\n", "line 1: price is missing"},
+		{"column missing", "a.csv", "id,title\n1,x\n", "line 1: the column price is missing: want id, title, price, "},
+		{"column in another language", "a.csv", strings.Replace(header, "price", "preis", 1),
+			`line 1: "preis" is not a column: there are id, title, price, `},
+		{"field in another language", "a.json", strings.Replace(jsonOf("stock", "1"), "limit", "limits", 2),
+			`element 1 (line 2): "limits" is not a column`},
+		{"id that lost digits", "a.csv", csvOf("id", "1234567890123450000"),
+			"line 3: id 1234567890123450000: a spreadsheet"},
+		{"id shortened", "a.csv", csvOf("commodity_id", "1.2E+15"), "line 3: commodity_id 1.2E+15: a spreadsheet"},
 		{"column unknown", "a.csv", strings.Replace(header, "detail", "details", 1) + row(1, nil),
 			`line 1: "details" is not a column`},
 		{"column twice", "a.csv", strings.Replace(header, "detail", "id", 1) + row(1, nil),
-			"line 1: id is there twice"},
-		{"cell missing", "a.csv", header + row(1, nil) + "2,x\n", "line 3: wrong number of fields"},
-		{"open quote", "a.csv", header + row(1, nil) + `2,"x`, "line 3: extraneous or missing"},
+			"line 1: the column id is there twice"},
+		{"cell missing", "a.csv", header + row(1, nil) + "2,x\n", "line 3: 2 fields, and the first line has 11"},
+		{"open quote", "a.csv", header + row(1, nil) + `2,"x`, "line 3: its quotes are wrong"},
 		{"id with letters", "a.csv", csvOf("id", "2a"), `line 3: id "2a"`},
 		{"id with a leading zero", "a.csv", csvOf("id", "02"), `line 3: id "02"`},
 		{"id twice", "a.csv", csvOf("id", "1"), "line 3: id 1 is already on line 2"},
@@ -262,7 +272,10 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 			`a.csv: line 2: stock 0: want 1 to 1000000; line 4: limit "x": want a whole number`},
 		{"very many bad lines", "a.csv", header + strings.Repeat(row(1, set("stock", "x")), 25), "; and 15 more"},
 		{"too many items", "a.csv", header + strings.Repeat(row(1, nil), seckill.MaxItems+1),
-			"1001 items, want at most 1000"},
+			"more than 1000 items"},
+		{"a file of the limit that is cut", "a.json", "[" + strings.Repeat(element(1, nil)+",", seckill.MaxItems-1) +
+			element(1, nil), "the file ends too early"},
+		{"too many elements", "a.json", "[0" + strings.Repeat(",0", MaxSize/2-10) + "]", "more than 1000 items"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.behaviour, func(t *testing.T) {
@@ -362,6 +375,17 @@ func TestChecks(t *testing.T) {
 		again, err := Parse("a.json", Format(got), now)
 		if err != nil || again[0].Checks != want {
 			t.Errorf("%q, written and read: %+v, %v", text, again, err)
+		}
+	}
+}
+
+// BenchmarkTooManyElements: a file of 5 MiB that is refused costs about as much as reading its first thousand elements.
+func BenchmarkTooManyElements(b *testing.B) {
+	data := []byte("[0" + strings.Repeat(",0", MaxSize/2-10) + "]")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Parse("a.json", data, time.Now()); err == nil {
+			b.Fatal("taken")
 		}
 	}
 }

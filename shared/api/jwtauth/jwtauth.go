@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -189,7 +190,18 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(c))
 }
 
-// validate returns what is wrong with the claims at a time, without leeway.
+// leeway is how far ahead of ours a clock may be by which a token was made.
+const leeway = time.Minute
+
+// Early reports whether a token is not valid yet, by its times in seconds since 1970; nil for one that it lacks. This
+// is the one leeway: machines' clocks differ by seconds, and a token that begins a minute early harms nobody. The end
+// has none: what a token permits must not outlive what the issuer said.
+func Early(now time.Time, begins ...*float64) bool {
+	latest := float64(now.Add(leeway).UnixMilli()) / 1000
+	return slices.ContainsFunc(begins, func(at *float64) bool { return at != nil && *at > latest })
+}
+
+// validate returns what is wrong with the claims at a time.
 func (c *claims) validate(now time.Time) (seckill.Reason, error) {
 	seconds := float64(now.UnixMilli()) / 1000
 	switch {
@@ -197,7 +209,7 @@ func (c *claims) validate(now time.Time) (seckill.Reason, error) {
 		return seckill.TokenClaims, errors.New("jwtauth: no exp")
 	case seconds >= *c.Expires:
 		return seckill.TokenExpired, errors.New("jwtauth: expired")
-	case c.NotBefore != nil && seconds < *c.NotBefore:
+	case Early(now, c.NotBefore):
 		return seckill.TokenEarly, errors.New("jwtauth: not valid yet")
 	case c.Subject != accessToken:
 		return seckill.TokenClaims, errors.New("jwtauth: not an access token")

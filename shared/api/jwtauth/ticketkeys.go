@@ -18,9 +18,8 @@ const MaxTicketKeys = 3
 const minTicketSecret = 16
 
 // TicketKey is one of the keys that tickets and proofs of work are made with. Nothing is made with it before From,
-// unless
-// it is the oldest key: an instance may read a new key some minutes after another instance, and would refuse what the
-// other has made with it.
+// unless it is the oldest key: an instance may read a new key some minutes after another instance, and would refuse
+// what the other has made with it.
 type TicketKey struct {
 	From   time.Time // in whole seconds; different for each key
 	Secret string

@@ -21,9 +21,6 @@ const (
 	maxSeconds = 253402300799 // the last second of the year 9999
 )
 
-// algorithms are the algorithms that a token may be signed with.
-var algorithms = []string{jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg()}
-
 // wanted is what a token must be for. The zero value accepts a token of any issuer for any of its clients.
 type wanted struct {
 	issuer, client string // set: an ID token that was just exchanged
@@ -56,7 +53,11 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	type bare claims
-	return json.Unmarshal(b, (*bare)(c))
+	if err := json.Unmarshal(b, (*bare)(c)); err != nil {
+		return err
+	}
+	c.Issuer = nameOf(c.Issuer)
+	return nil
 }
 
 // audience is a text or a list of texts (RFC 7519 section 4.1.3).
@@ -75,15 +76,9 @@ func (s *Issuers) check(ctx context.Context, token string, want wanted) (seckill
 	if len(token) > seckill.MaxIssuerToken {
 		return seckill.Proof{}, refuse(seckill.TokenMalformed, "token over its limit")
 	}
-	var c claims
-	access := false
-	t, err := s.parser.ParseWithClaims(token, &c, func(t *jwt.Token) (key any, err error) {
-		typ, _ := t.Header["typ"].(string)
-		access = c.Use == "access" || strings.EqualFold(typ, "at+jwt") || strings.EqualFold(typ, "application/at+jwt")
-		return s.key(ctx, t, &c, want)
-	})
+	c, access, err := s.verified(ctx, token, want)
 	if err != nil {
-		return seckill.Proof{}, unverified(t, err)
+		return seckill.Proof{}, err
 	}
 	now := s.clock.Now()
 	if err := c.times(now, want.issuer != ""); err != nil {
@@ -107,9 +102,32 @@ func (s *Issuers) check(ctx context.Context, token string, want wanted) (seckill
 	return p, nil
 }
 
+// verified returns the claims of a token whose signature is right; access says that it is an access token.
+func (s *Issuers) verified(ctx context.Context, token string, want wanted) (c claims, access bool, err error) {
+	var tried any
+	for {
+		var with any
+		c = claims{}
+		t, err := s.parser.ParseWithClaims(token, &c, func(t *jwt.Token) (key any, err error) {
+			typ, _ := t.Header["typ"].(string)
+			access = c.Use == "access" || strings.EqualFold(typ, "at+jwt") ||
+				strings.EqualFold(typ, "application/at+jwt")
+			with, err = s.key(ctx, t, &c, want, tried)
+			return with, err
+		})
+		if with == nil || tried != nil || !errors.Is(err, jwt.ErrTokenSignatureInvalid) {
+			if err != nil {
+				err = unverified(t, err)
+			}
+			return c, access, err
+		}
+		tried = with // the issuer may have another key under this name, or under none, by now
+	}
+}
+
 // key returns the key that a token's header and issuer name. Neither is verified yet: they only choose among the keys
-// of the shop's issuers.
-func (s *Issuers) key(ctx context.Context, t *jwt.Token, c *claims, want wanted) (any, error) {
+// of the shop's issuers. tried is nil, or the key that did not fit.
+func (s *Issuers) key(ctx context.Context, t *jwt.Token, c *claims, want wanted, tried any) (any, error) {
 	encoded, _, _ := strings.Cut(t.Raw, ".")
 	header, err := base64.RawURLEncoding.DecodeString(encoded)
 	if err == nil {
@@ -123,22 +141,30 @@ func (s *Issuers) key(ctx context.Context, t *jwt.Token, c *claims, want wanted)
 	if is == nil || want.issuer != "" && want.issuer != c.Issuer {
 		return nil, refuse(seckill.TokenIssuer, "another issuer's token")
 	}
-	kid, _ := t.Header["kid"].(string)
-	name := keyName{kid, t.Method.Alg()}
-	if kid == "" {
-		return nil, refuse(seckill.TokenKey, "no kid")
+	kid, isText := t.Header["kid"].(string)
+	if _, named := t.Header["kid"]; named && !isText {
+		return nil, refuse(seckill.TokenKey, "a kid that is no text")
 	}
-	known, err := is.current(ctx, name)
+	name := keyName{kid, t.Method.Alg()}
+	look := name
+	if tried != nil {
+		look = anotherKey
+	}
+	known, err := is.current(ctx, look)
 	if err != nil {
 		return nil, err
 	}
-	if key := known.keys[name]; key != nil {
+	switch key := known.find(name); key {
+	case nil:
+	case tried:
+		return nil, refuse(seckill.TokenSignature, "wrong signature")
+	default:
 		return key, nil
 	}
 	if err := is.away(); err != nil {
 		return nil, err // it may have the key by now
 	}
-	return nil, refuse(seckill.TokenKey, "unknown key")
+	return nil, refuse(seckill.TokenKey, "unknown key, or no kid and several keys")
 }
 
 // unverified returns the error for a token that the parser did not accept; t is the part that it read.
@@ -157,17 +183,18 @@ func unverified(t *jwt.Token, err error) error {
 	return err // the issuer cannot be reached
 }
 
-// times returns what is wrong with the times of a token. fresh means that the token was made for this exchange.
+// times returns what is wrong with the times of a token, by the rule of jwtauth.Early. fresh means that the token was
+// made for this exchange.
 func (c *claims) times(now time.Time, fresh bool) error {
-	at, leeway := float64(now.UnixMilli())/1000, Leeway.Seconds()
+	at := float64(now.UnixMilli()) / 1000
 	switch {
 	case c.Expires == nil || c.Issued == nil || *c.Expires > maxSeconds:
 		return refuse(seckill.TokenClaims, "no exp or iat")
 	case at >= *c.Expires:
 		return refuse(seckill.TokenExpired, "expired")
-	case *c.Issued > at+leeway || c.NotBefore != nil && *c.NotBefore > at+leeway:
+	case jwtauth.Early(now, c.Issued, c.NotBefore):
 		return refuse(seckill.TokenEarly, "not valid yet")
-	case fresh && *c.Issued < at-leeway:
+	case fresh && *c.Issued < at-oldest.Seconds():
 		return refuse(seckill.TokenStale, "issued too long ago")
 	}
 	return nil

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,12 +24,15 @@ type issuer struct {
 	clients        []Client
 	clock          seckill.Clock
 	http           *http.Client
+	log            *slog.Logger
 
 	mu     sync.Mutex
-	last   *snapshot     // the last good snapshot, kept while the issuer cannot be reached; nil if there is none yet
-	err    error         // the error of the last read
-	tried  time.Time     // when the last read began
-	flight chan struct{} // closed when the read under way ends; nil if there is none
+	left   string            // what was last logged as left out of its key set
+	way    map[string]string // by client: how the issuer took its secret last
+	last   *snapshot         // the last good snapshot, kept while the issuer cannot be reached; nil if none yet
+	err    error             // the error of the last read
+	tried  time.Time         // when the last read began
+	flight chan struct{}     // closed when the read under way ends; nil if there is none
 }
 
 func (s *issuer) clientIDs() []string {
@@ -40,7 +46,8 @@ func (s *issuer) clientIDs() []string {
 // snapshot is what an issuer says about itself.
 type snapshot struct {
 	discovery
-	keys map[keyName]any
+	keys []key
+	left leftOut
 	at   time.Time
 }
 
@@ -51,6 +58,18 @@ type discovery struct {
 	Token         string `json:"token_endpoint"`
 	Keys          string `json:"jwks_uri"`
 	EndSession    string `json:"end_session_endpoint"`
+	Algorithms    texts  `json:"id_token_signing_alg_values_supported"`
+	Ways          texts  `json:"token_endpoint_auth_methods_supported"`
+}
+
+// texts is a list of texts; anything else is read as none.
+type texts []string
+
+func (t *texts) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, (*[]string)(t)) != nil {
+		*t = nil
+	}
+	return nil
 }
 
 // current returns what the issuer says, and reads it first if nothing is known, if that is old, or if it lacks the key
@@ -103,9 +122,25 @@ func (s *issuer) read(ctx context.Context, now time.Time) {
 	s.mu.Lock()
 	if s.err = err; err == nil {
 		s.last = next
+		s.tell(&next.left)
 	}
 	s.flight = nil
 	close(flight)
+}
+
+// tell logs what was left out of the key set, once. The caller holds the lock.
+func (s *issuer) tell(left *leftOut) {
+	text := strings.Join(left.list, "; ")
+	if text == s.left {
+		return
+	}
+	level := slog.LevelInfo
+	if left.odd {
+		level = slog.LevelWarn
+	}
+	s.left = text
+	s.log.Log(context.Background(), level, "entries of an issuer's key set are left out", "issuer", s.name, "entries",
+		text)
 }
 
 // away returns the error of the last read, nil if it succeeded.
@@ -121,7 +156,7 @@ func (s *issuer) snapshot(ctx context.Context, now time.Time) (*snapshot, error)
 	if err != nil {
 		return nil, err
 	}
-	if next.Issuer != s.name {
+	if nameOf(next.Issuer) != s.name {
 		return nil, fmt.Errorf("oidc: issuer %s: its document names %.200q", s.name, next.Issuer)
 	}
 	addresses := []string{next.Authorization, next.Token, next.Keys}
@@ -137,7 +172,7 @@ func (s *issuer) snapshot(ctx context.Context, now time.Time) (*snapshot, error)
 	if err := s.get(ctx, next.Keys, &set); err != nil {
 		return nil, err
 	}
-	if next.keys, err = set.usable(); err != nil {
+	if next.keys, next.left, err = set.usable(); err != nil {
 		return nil, fmt.Errorf("oidc: issuer %s: %w", s.name, err)
 	}
 	return next, nil
@@ -190,15 +225,46 @@ type tokens struct {
 	AccessToken  string `json:"access_token"` // never used: its presence says that the grant was taken
 	RefreshToken string `json:"refresh_token"`
 	Error        string `json:"error"`
+	Description  string `json:"error_description"`
 }
 
 // errSilent: the issuer has taken a refresh token without an ID token, which it may ("Successful Refresh Response",
 // OpenID Connect Core 1.0, 12.2).
 var errSilent = errors.New("oidc: a refresh without an ID token")
 
+// Ways to show a client's secret (OpenID Connect Core 1.0, 9).
+const (
+	secretInHeader = "client_secret_basic"
+	secretInBody   = "client_secret_post"
+)
+
+// ways returns how to show a client's secret, in the order in which to try: first as the issuer took it last. An issuer
+// lists the ways that it knows; which of them it takes of this client it does not say, and that may change. If it lists
+// neither of ours, only the header is tried.
+func (s *issuer) ways(known *snapshot, client *Client) []string {
+	if client.secret() == "" {
+		return []string{""}
+	}
+	s.mu.Lock()
+	last := s.way[client.ClientID]
+	s.mu.Unlock()
+	ways := slices.DeleteFunc([]string{secretInHeader, secretInBody}, func(w string) bool {
+		return !slices.Contains(known.Ways, w)
+	})
+	if len(ways) == 0 {
+		return []string{secretInHeader}
+	}
+	if ways[len(ways)-1] == last {
+		slices.Reverse(ways)
+	}
+	return ways
+}
+
 // exchange spends a code or refresh token. errSilent comes with the tokens that there are.
-func (s *issuer) exchange(ctx context.Context, address string, client *Client, g *seckill.Grant) (tokens, error) {
-	form := url.Values{"client_id": {client.ClientID}}
+func (s *issuer) exchange(ctx context.Context, known *snapshot, client *Client, g *seckill.Grant) (got tokens,
+	err error,
+) {
+	form := url.Values{}
 	if g.Kind == seckill.GrantCode {
 		form.Set("grant_type", "authorization_code")
 		form.Set("code", g.Code)
@@ -208,36 +274,97 @@ func (s *issuer) exchange(ctx context.Context, address string, client *Client, g
 		form.Set("grant_type", "refresh_token")
 		form.Set("refresh_token", g.RefreshToken)
 	}
+	for _, way := range s.ways(known, client) {
+		var status int
+		var said tokens
+		if status, said, err = s.ask(ctx, known.Token, client, way, form); err == nil {
+			got, err = s.answer(status, said, g.Kind)
+		}
+		if err == nil {
+			s.mu.Lock()
+			s.way[client.ClientID] = way
+			s.mu.Unlock()
+		}
+		if !said.refusesClient(status) {
+			break
+		}
+	}
+	return got, err
+}
+
+// ask sends a form as a client, and returns an answer whose body may be anything.
+func (s *issuer) ask(ctx context.Context, address string, client *Client, way string, form url.Values) (int, tokens,
+	error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
+	form = maps.Clone(form)
+	// An issuer refuses two ways of naming a client at once, and some count client_id beside the header as a second.
+	if way != secretInHeader {
+		form.Set("client_id", client.ClientID)
+	}
+	if way == secretInBody {
+		form.Set("client_secret", client.secret())
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
-		return tokens{}, fmt.Errorf("oidc: %w", err)
+		return 0, tokens{}, fmt.Errorf("oidc: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if client.Secret != nil {
-		if secret := client.Secret(); secret != "" { // RFC 6749 section 2.3.1
-			r.SetBasicAuth(url.QueryEscape(client.ClientID), url.QueryEscape(secret))
-		}
+	if way == secretInHeader { // RFC 6749 section 2.3.1
+		r.SetBasicAuth(url.QueryEscape(client.ClientID), url.QueryEscape(client.secret()))
 	}
 	status, body, err := s.send(r)
 	if err != nil {
-		return tokens{}, fmt.Errorf("oidc: exchange at %s: %w", s.name, err)
+		return 0, tokens{}, fmt.Errorf("oidc: exchange at %s: %w", s.name, err)
 	}
 	var got tokens
-	parsed := json.Unmarshal(body, &got) == nil
-	switch {
-	case status == http.StatusOK && parsed && got.IDToken != "" && len(got.RefreshToken) <= seckill.MaxIssuerToken:
+	if json.Unmarshal(body, &got) != nil {
+		got = tokens{}
+	}
+	return status, got, nil
+}
+
+// answer tells what an issuer's answer means. Two of its errors are about the shopper's grant: invalid_grant (RFC 6749
+// section 5.2; Auth0 says it with 403) and, for a refresh token, interaction_required, by which the issuer wants to ask
+// the person. All others are about the shop, or pass by themselves.
+func (s *issuer) answer(status int, got tokens, kind seckill.GrantKind) (tokens, error) {
+	fits := status == http.StatusOK && len(got.RefreshToken) <= seckill.MaxIssuerToken
+	switch refused := status >= 400 && status < 500; {
+	case fits && got.IDToken != "":
 		return got, nil
-	case status == http.StatusOK && parsed && got.IDToken == "" && got.AccessToken != "" &&
-		g.Kind == seckill.GrantRefresh && len(got.RefreshToken) <= seckill.MaxIssuerToken:
+	case fits && got.AccessToken != "" && kind == seckill.GrantRefresh:
 		return got, errSilent
-	// What a shopper sends can cause only these two (RFC 6749 section 5.2); the others are about the shop.
-	case status == http.StatusBadRequest && (got.Error == "invalid_grant" || got.Error == "invalid_request"):
+	case refused && (got.Error == "invalid_grant" || got.Error == "interaction_required" &&
+		kind == seckill.GrantRefresh):
 		return tokens{}, refuse(seckill.TokenGrant, s.name+" answers "+got.Error)
+	case refused && !slices.Contains(passing, got.Error) && status != http.StatusTooManyRequests &&
+		status != http.StatusRequestTimeout:
+		return tokens{}, broken("%s refuses the shop: status %d, error %q%s", s.name, status,
+			plain(got.Error), got.number())
 	}
 	return tokens{}, fmt.Errorf("oidc: exchange at %s: status %d, error %q, ID token %t", s.name, status,
 		plain(got.Error), got.IDToken != "")
+}
+
+// passing are the errors that go away by themselves, and "" for an answer that is none of OAuth.
+var passing = []string{"", "temporarily_unavailable", "server_error", "slow_down"}
+
+// refusesClient reports whether an issuer did not take the client's secret as it was shown, so that nothing was spent
+// (RFC 6749 section 5.2). Some issuers have another error than invalid_client for it: Auth0 says access_denied.
+func (t *tokens) refusesClient(status int) bool {
+	return t.Error == "invalid_client" || status == http.StatusUnauthorized && t.Error != "invalid_grant"
+}
+
+// number returns the number of an error by which Microsoft's documentation has it, such as " AADSTS7000215". The rest
+// of the text may name people.
+func (t *tokens) number() string {
+	word, _, _ := strings.Cut(t.Description, ":")
+	digits, ok := strings.CutPrefix(word, "AADSTS")
+	if !ok || len(digits) > 10 || strings.Trim(digits, "0123456789") != "" {
+		return ""
+	}
+	return " " + word
 }
 
 // plain returns an error code of OAuth, or nothing that could be anything else.

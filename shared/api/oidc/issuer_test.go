@@ -40,13 +40,14 @@ const (
 // testKeys are made once: an RSA key takes a tenth of a second.
 var testKeys = sync.OnceValue(func() (k struct {
 	rsa, otherRSA, small *rsa.PrivateKey
-	ec, otherEC          *ecdsa.PrivateKey
+	ec, otherEC, p384    *ecdsa.PrivateKey
 }) {
 	for _, to := range []**rsa.PrivateKey{&k.rsa, &k.otherRSA} {
 		*to = must.Get(rsa.GenerateKey(rand.Reader, 2048))
 	}
 	k.small = must.Get(rsa.GenerateKey(rand.Reader, 1024))
 	k.ec = must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	k.p384 = must.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
 	k.otherEC = must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	return k
 })

@@ -1,16 +1,25 @@
 package oidc
 
 import (
+	"cmp"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rsa"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 
 	"github.com/golang-jwt/jwt/v5"
 )
+
+// algorithms are the algorithms that a token may be signed with.
+var algorithms = []string{jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg(),
+	jwt.SigningMethodES384.Alg()}
 
 // Sizes of keys.
 const (
@@ -18,84 +27,203 @@ const (
 	maxRSA      = 8192 // bits; a larger one costs too much time
 	minExponent = 3
 	maxExponent = 1<<31 - 1
-	sizeP256    = 32 // bytes of a coordinate
 )
 
-// keyName finds a key: an RSA key is never used for ES256, nor a curve's for RS256. The zero value stands for no key.
+// key is a key that can check tokens.
+type key struct {
+	kid    string // "" if the entry has none
+	alg    string // the only algorithm that it is used for: an RSA key never for ES256, nor a curve's for RS256
+	public interface{ Equal(x crypto.PublicKey) bool }
+}
+
+// keyName is what a token's header says about its key. The zero value stands for no key, anotherKey for one that no set
+// has.
 type keyName struct{ kid, alg string }
 
-func (s *snapshot) has(k keyName) bool { return k == keyName{} || s.keys[k] != nil }
+var anotherKey = keyName{alg: "another"}
 
-// keySet is a JSON Web Key Set (RFC 7517).
-type keySet struct {
-	Keys []jsonKey `json:"keys"`
-}
-
-type jsonKey struct {
-	Kid   string `json:"kid"`
-	Type  string `json:"kty"`
-	Use   string `json:"use"`
-	Alg   string `json:"alg"`
-	N     string `json:"n"`
-	E     string `json:"e"`
-	Curve string `json:"crv"`
-	X     string `json:"x"`
-	Y     string `json:"y"`
-}
-
-// usable returns the keys that sign with RS256 or ES256 and have a kid; of two equal kids the first. It leaves out
-// others, which an issuer may have for other uses.
-func (s *keySet) usable() (map[keyName]any, error) {
-	if len(s.Keys) > MaxKeys {
-		return nil, fmt.Errorf("%d keys, want at most %d", len(s.Keys), MaxKeys)
-	}
-	out := map[keyName]any{}
-	for i := range s.Keys {
-		k := &s.Keys[i]
-		if k.Kid == "" || k.Use != "" && k.Use != "sig" {
-			continue
-		}
-		alg, key := k.public()
-		name := keyName{k.Kid, alg}
-		if key == nil || k.Alg != "" && k.Alg != alg || out[name] != nil {
-			continue
-		}
-		out[name] = key
-	}
-	if len(out) == 0 {
-		return nil, errors.New("no key for RS256 or ES256")
-	}
-	return out, nil
-}
-
-// public returns a key and the algorithm that fits its type, or nil if it is not usable.
-func (k *jsonKey) public() (alg string, key any) {
-	switch {
-	case k.Type == "RSA":
-		n, e := number(k.N), number(k.E)
-		if n == nil || e == nil || n.BitLen() < minRSA || n.BitLen() > maxRSA || !e.IsInt64() ||
-			e.Int64() < minExponent || e.Int64() > maxExponent || e.Bit(0) == 0 {
-			return "", nil
-		}
-		return jwt.SigningMethodRS256.Alg(), &rsa.PublicKey{N: n, E: int(e.Int64())}
-	case k.Type == "EC" && k.Curve == "P-256":
-		x, errX := base64.RawURLEncoding.DecodeString(k.X)
-		y, errY := base64.RawURLEncoding.DecodeString(k.Y)
-		if errX != nil || errY != nil || len(x) != sizeP256 || len(y) != sizeP256 {
-			return "", nil
-		}
-		point := append(append([]byte{4}, x...), y...) // uncompressed (SEC 1 section 2.3.3)
-		if own, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point); err == nil {
-			return jwt.SigningMethodES256.Alg(), own
+// find returns the key with a token's kid, of equal kids the first; for a token without kid the only key that fits
+// ("Signing", OpenID Connect Core 1.0, 10.1). It returns nil if there is none, or several.
+func (s *snapshot) find(name keyName) (public any) {
+	var only *key
+	for i := range s.keys {
+		switch k := &s.keys[i]; {
+		case k.alg != name.alg || name.kid != "" && k.kid != name.kid:
+		case name.kid != "":
+			return k.public
+		case only == nil:
+			only = k
+		case !only.public.Equal(k.public): // an issuer may list one key under two names
+			return nil
 		}
 	}
-	return "", nil
-}
-
-func number(s string) *big.Int {
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil {
+	if only == nil {
 		return nil
 	}
-	return new(big.Int).SetBytes(b)
+	return only.public
+}
+
+func (s *snapshot) has(name keyName) bool { return name == keyName{} || s.find(name) != nil }
+
+// keySet is a JSON Web Key Set (RFC 7517). Its entries are read one by one: section 5 has those left out that cannot be
+// understood, or lack something, and one of them must not shut everybody out.
+type keySet struct {
+	Keys []json.RawMessage `json:"keys"`
+}
+
+// leftOut says which entries of a set are not used, and why, without any of their values. odd: one could not be read;
+// others are for other uses.
+type leftOut struct {
+	list []string
+	odd  bool
+}
+
+// maxLeft is how many entries leftOut names.
+const maxLeft = 10
+
+func (l *leftOut) add(at int, why error) {
+	l.odd = l.odd || !errors.Is(why, errOtherUse)
+	switch {
+	case len(l.list) < maxLeft:
+		l.list = append(l.list, fmt.Sprintf("%d: %v", at+1, why))
+	case len(l.list) == maxLeft:
+		l.list = append(l.list, "and more")
+	}
+}
+
+// usable returns the keys that can check tokens, at most MaxKeys. The error says that there is none.
+func (s *keySet) usable() (keys []key, left leftOut, err error) {
+	for i, text := range s.Keys {
+		k, err := readKey(text)
+		if err == nil && len(keys) == MaxKeys {
+			err = errTooMany
+		}
+		if err != nil {
+			left.add(i, err)
+			continue
+		}
+		keys = append(keys, k)
+	}
+	if len(keys) == 0 {
+		return nil, left, fmt.Errorf("no key for %s among %d; left out: %s", strings.Join(algorithms, ", "),
+			len(s.Keys), strings.Join(left.list, "; "))
+	}
+	return keys, left, nil
+}
+
+// Why an entry is left out.
+var (
+	errOtherUse = errors.New("for another use, or of another type")
+	errTooMany  = fmt.Errorf("more than %d keys", MaxKeys)
+	errNoObject = errors.New("no object")
+	errNoText   = errors.New("not the type that it must have")
+	errRSA      = fmt.Errorf("no RSA key of %d to %d bits", minRSA, maxRSA)
+	errPoint    = errors.New("no point of its curve")
+)
+
+// curves are the curves of keys by name, with their algorithm.
+var curves = map[string]struct {
+	curve elliptic.Curve
+	alg   string
+}{
+	"P-256": {elliptic.P256(), jwt.SigningMethodES256.Alg()},
+	"P-384": {elliptic.P384(), jwt.SigningMethodES384.Alg()},
+}
+
+// readKey reads an entry.
+func readKey(text []byte) (k key, err error) {
+	var e entry
+	if json.Unmarshal(text, &e) != nil || e == nil {
+		return k, errNoObject
+	}
+	var kind, use, alg string
+	for name, to := range map[string]*string{"kty": &kind, "kid": &k.kid, "use": &use, "alg": &alg} {
+		if *to, err = e.text(name); err != nil {
+			return k, err
+		}
+	}
+	uses := []string{"verify"}
+	if e["key_ops"] != nil && json.Unmarshal(e["key_ops"], &uses) != nil {
+		return k, fmt.Errorf("key_ops: %w", errNoText)
+	}
+	if use != "" && use != "sig" || !slices.Contains(uses, "verify") {
+		return k, errOtherUse
+	}
+	switch kind {
+	case "RSA":
+		err = k.rsa(e)
+	case "EC":
+		err = k.curve(e)
+	default:
+		err = errOtherUse
+	}
+	if err == nil && alg != "" && alg != k.alg {
+		err = errOtherUse
+	}
+	return k, err
+}
+
+func (k *key) rsa(e entry) error {
+	n, errN := e.bytes("n")
+	x, errE := e.bytes("e")
+	if err := cmp.Or(errN, errE); err != nil {
+		return err
+	}
+	modulus, exponent := new(big.Int).SetBytes(n), new(big.Int).SetBytes(x)
+	if modulus.BitLen() < minRSA || modulus.BitLen() > maxRSA || !exponent.IsInt64() ||
+		exponent.Int64() < minExponent || exponent.Int64() > maxExponent || exponent.Bit(0) == 0 {
+		return errRSA
+	}
+	k.alg, k.public = jwt.SigningMethodRS256.Alg(), &rsa.PublicKey{N: modulus, E: int(exponent.Int64())}
+	return nil
+}
+
+func (k *key) curve(e entry) error {
+	name, err := e.text("crv")
+	if err != nil {
+		return err
+	}
+	c, ok := curves[name]
+	if !ok {
+		return errOtherUse
+	}
+	x, errX := e.bytes("x")
+	y, errY := e.bytes("y")
+	if err := cmp.Or(errX, errY); err != nil {
+		return err
+	}
+	if size := (c.curve.Params().BitSize + 7) / 8; len(x) != size || len(y) != size {
+		return errPoint
+	}
+	point := append(append([]byte{4}, x...), y...) // uncompressed (SEC 1 section 2.3.3)
+	public, err := ecdsa.ParseUncompressedPublicKey(c.curve, point)
+	if err != nil {
+		return errPoint
+	}
+	k.alg, k.public = c.alg, public
+	return nil
+}
+
+// entry is a JSON Web Key by the names of its members, whose case matters.
+type entry map[string]json.RawMessage
+
+// text returns a member that is a text, "" if it is not there.
+func (e entry) text(name string) (s string, err error) {
+	if e[name] != nil && json.Unmarshal(e[name], &s) != nil {
+		return "", fmt.Errorf("%s: %w", name, errNoText)
+	}
+	return s, nil
+}
+
+// bytes returns a member in base64url, which some issuers pad.
+func (e entry) bytes(name string) ([]byte, error) {
+	s, err := e.text(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "="))
+	if err != nil || len(b) == 0 {
+		return nil, fmt.Errorf("%s: no base64url", name)
+	}
+	return b, nil
 }

@@ -2,54 +2,37 @@
 // token or a token of a configured issuer. Out: the identity that the issuer has confirmed, or signin_refused with the
 // cause. It calls only the issuers, by https, and keeps their addresses and keys in memory.
 //
-// It follows "OpenID Connect Core 1.0" and "Discovery 1.0", RFC 7517 (keys), RFC 7519 (tokens) and RFC 7636 (PKCE). For
-// shoppers the shop is a public client: it has no secret. For staff, Staff also reads who somebody is and their groups.
+// It follows "OpenID Connect Core 1.0" and "Discovery 1.0", RFC 7517 (keys), RFC 7519 (tokens) and RFC 7636 (PKCE). A
+// client may have a secret, which only this package shows to the issuer. For staff, Staff also reads who somebody is
+// and their groups.
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of what an issuer does.
-const (
-	MaxDocument = 256 << 10       // bytes of an answer
-	MaxKeys     = 100             // keys of an issuer
-	Timeout     = 3 * time.Second // of one call
-
-	Leeway     = time.Minute // how much an issuer's clock may differ from ours
-	freshFor   = time.Hour   // after which addresses and keys are read again
-	againAfter = time.Minute // between two reads, whatever asks for them
-	soonAfter  = time.Second // the same as long as there is nothing to go on with
-
-	scope = "openid"
-)
-
-// Client is the shop's name at an issuer.
-type Client struct {
-	Issuer   string // exactly as its tokens have it
-	ClientID string
-	Metadata string // base of the address of the discovery document; "" means Issuer
-	// Secret returns the client's secret; it is called for each request. A public client has nil, or an empty secret.
-	Secret func() string
-}
+// scope is what pages ask for.
+const scope = "openid"
 
 // Options are the settings of New.
 type Options struct {
 	Clients []Client // in the order in which pages offer them; several of one issuer are allowed
 	Clock   seckill.Clock
 	HTTP    http.RoundTripper // nil means the network
+	Log     *slog.Logger      // gets what is left out of key sets; nil means nowhere
 }
 
 // Issuers implements seckill.Issuers. It is safe for concurrent use.
@@ -70,7 +53,7 @@ func New(o Options) (*Issuers, error) {
 	s := &Issuers{clients: slices.Clone(o.Clients), byName: map[string]*issuer{}, clock: o.Clock,
 		parser: jwt.NewParser(jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation(),
 			jwt.WithValidMethods(algorithms))}
-	client := newHTTP(o.HTTP)
+	client, log := newHTTP(o.HTTP), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	for i, c := range s.clients {
 		if c.Metadata == "" {
 			s.clients[i].Metadata, c.Metadata = c.Issuer, c.Issuer
@@ -85,7 +68,8 @@ func New(o Options) (*Issuers, error) {
 				c.Issuer, c.ClientID)
 		}
 		if s.byName[c.Issuer] == nil {
-			s.byName[c.Issuer] = &issuer{name: c.Issuer, metadata: c.Metadata, clock: o.Clock, http: client}
+			s.byName[c.Issuer] = &issuer{name: c.Issuer, metadata: c.Metadata, clock: o.Clock, http: client,
+				log: log, way: map[string]string{}}
 		}
 		s.byName[c.Issuer].clients = append(s.byName[c.Issuer].clients, c)
 	}
@@ -103,21 +87,6 @@ func newHTTP(transport http.RoundTripper) *http.Client {
 	}
 	return &http.Client{Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-}
-
-var errAddress = errors.New("want an https address without user and fragment; http only on this machine")
-
-// secure returns what is wrong with an address that is called, or to which shoppers go.
-func secure(address string, query bool) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" && !query {
-		return errAddress
-	}
-	ip := net.ParseIP(u.Hostname())
-	if u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) {
-		return nil
-	}
-	return errAddress
 }
 
 // List implements seckill.Issuers.
@@ -142,43 +111,65 @@ func (s *Issuers) List(ctx context.Context) ([]seckill.Issuer, error) {
 	return out, nil
 }
 
-// Redeem implements seckill.Issuers.
+// Redeem implements seckill.Issuers. Of a client with a secret it keeps refresh tokens back, and takes none: a page
+// that has one would have the shop's secret work for whoever holds it, for as long as such tokens live (ADR 32).
 func (s *Issuers) Redeem(ctx context.Context, g seckill.Grant) (seckill.Proof, error) {
 	if g.Kind == seckill.GrantToken {
 		return s.check(ctx, g.Token, wanted{})
 	}
+	_, client, err := s.client(&g)
+	if err != nil {
+		return seckill.Proof{}, err
+	}
+	secret := client.secret() != ""
+	if secret && g.Kind == seckill.GrantRefresh {
+		return seckill.Proof{}, refuse(seckill.TokenGrant, "a refresh token of a client with a secret")
+	}
 	p, _, err := s.redeem(ctx, &g)
+	if secret {
+		p.Refresh = ""
+	}
 	return p, err
 }
 
-// redeem spends a code or refresh token; token is the ID token, which was checked.
-func (s *Issuers) redeem(ctx context.Context, g *seckill.Grant) (p seckill.Proof, token string, err error) {
+// client returns the issuer and the client that a grant names. CodeInvalid.
+func (s *Issuers) client(g *seckill.Grant) (*issuer, *Client, error) {
 	is := s.byName[g.Issuer]
 	if is == nil {
-		return p, "", seckill.Invalid("issuer", "")
+		return nil, nil, seckill.Invalid("issuer", "")
 	}
 	at := 0
 	if g.ClientID != "" {
 		at = slices.IndexFunc(is.clients, func(c Client) bool { return c.ClientID == g.ClientID })
 	}
 	if at < 0 {
-		return p, "", seckill.Invalid("client_id", "")
+		return nil, nil, seckill.Invalid("client_id", "")
+	}
+	return is, &is.clients[at], nil
+}
+
+// redeem spends a code or refresh token; token is the ID token, which was checked.
+func (s *Issuers) redeem(ctx context.Context, g *seckill.Grant) (p seckill.Proof, token string, err error) {
+	is, client, err := s.client(g)
+	if err != nil {
+		return p, "", err
 	}
 	// Keys first: while they cannot be read, the code or refresh token stays good.
 	known, err := is.current(ctx, keyName{})
 	if err != nil {
 		return p, "", err
 	}
-	got, err := is.exchange(ctx, known.Token, &is.clients[at], g)
+	got, err := is.exchange(ctx, known, client, g)
 	if err != nil {
 		p.Refresh = got.RefreshToken
 		return p, "", err
 	}
-	p, err = s.check(ctx, got.IDToken, wanted{issuer: is.name, client: is.clients[at].ClientID, nonce: g.Nonce})
+	p, err = s.check(ctx, got.IDToken, wanted{issuer: is.name, client: client.ClientID, nonce: g.Nonce})
+	var refused *seckill.Error
+	if errors.As(err, &refused) && refused.Token == seckill.TokenAlgorithm { // the issuer signs so for everybody
+		err = broken("%s signs with another algorithm than %s: choose one of these there", is.name,
+			strings.Join(algorithms, ", "))
+	}
 	p.Refresh = got.RefreshToken
 	return p, got.IDToken, err
-}
-
-func refuse(reason seckill.Reason, cause string) error {
-	return &seckill.Error{Code: seckill.CodeSignIn, Token: reason, Err: errors.New("oidc: " + cause)}
 }

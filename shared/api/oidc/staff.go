@@ -25,7 +25,7 @@ const (
 // nameClaims are the claims that show a person's name, the best first.
 var nameClaims = []string{"email", "preferred_username", "cognito:username", "name"}
 
-// maxWhoClaim is the longest name of a person, in bytes.
+// maxWhoClaim is the longest identity of a person, in characters.
 const maxWhoClaim = 128
 
 // StaffOptions are the settings of NewStaff.
@@ -105,15 +105,14 @@ func (s *Staff) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.Staff
 	if s.with.WhoClaim == DefaultWho {
 		who = p.Subject
 	}
-	if who == "" || len(who) > maxWhoClaim || strings.ContainsAny(who, "/ ") || !printable(who) {
+	if seckill.CheckLine("who", who, maxWhoClaim) != nil || strings.ContainsAny(who, "/ ") {
 		return seckill.StaffMember{}, refuse(seckill.TokenClaims, "no person")
 	}
 	m := seckill.StaffMember{Who: s.host + "/" + who, Refresh: p.Refresh, Roles: s.roles(c.list(s.with.Groups))}
 	for _, name := range nameClaims {
-		if m.Name = c.text(name); m.Name != "" && len(m.Name) <= maxWhoClaim && printable(m.Name) {
+		if m.Name = seckill.PlainName(c.text(name)); m.Name != "" {
 			break
 		}
-		m.Name = ""
 	}
 	return m, nil
 }
@@ -161,9 +160,4 @@ func (c given) list(name string) (list []string) {
 		return nil
 	}
 	return list
-}
-
-// printable reports whether a text can be shown and logged.
-func printable(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd })
 }

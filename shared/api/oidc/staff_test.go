@@ -142,6 +142,8 @@ func TestWhoStaffAre(t *testing.T) {
 		"e-mail no text":   {claims: map[string]any{"email": []string{"a@b.c"}}, change: email},
 		"e-mail with path": {claims: map[string]any{"email": "x/ada"}, change: email},
 		"a control":        {claims: map[string]any{"email": "a\nb"}, change: email},
+		"a direction":      {claims: map[string]any{"email": "a\u202eb@c.d"}, change: email},
+		"nothing seen":     {claims: map[string]any{"email": "\u200b"}, change: email},
 		"long":             {claims: map[string]any{"email": strings.Repeat("a", 129)}, change: email},
 		"subject and path": {claims: map[string]any{"sub": "x/ada"}},
 		"another nonce":    {claims: map[string]any{"nonce": "x"}},
@@ -172,6 +174,22 @@ func TestWhoStaffAre(t *testing.T) {
 	}
 }
 
+// TestNamesOfStaff: a name is shown without what people cannot read, and one of which nothing is left is none.
+func TestNamesOfStaff(t *testing.T) {
+	for want, claims := range map[string]map[string]any{
+		"Ann B": {"email": "\u200b", "name": " Ann\u202e B\n"},
+		"安":     {"email": 5, "preferred_username": "安"},
+		"":      {"email": nil, "name": "\u2066\u2069"},
+	} {
+		_, s := newStaff(t, claims, nil)
+		m, err := s.RedeemStaff(t.Context(), seckill.Grant{Kind: seckill.GrantCode, Code: code, Verifier: verifier,
+			Nonce: nonce, RedirectURI: redirect})
+		if err != nil || m.Name != want {
+			t.Errorf("%v: %q, %v, want %q", claims, m.Name, err, want)
+		}
+	}
+}
+
 // TestStaffIssuerFails tells refusals, which end a session, from faults, which do not.
 func TestStaffIssuerFails(t *testing.T) {
 	f, s := newStaff(t, nil, nil)
@@ -180,8 +198,9 @@ func TestStaffIssuerFails(t *testing.T) {
 		status int
 		answer string
 		want   seckill.Code
-	}{{400, "invalid_grant", seckill.CodeSignIn}, {401, "invalid_client", seckill.CodeUnavailable},
-		{400, "unauthorized_client", seckill.CodeUnavailable}, {500, "", seckill.CodeUnavailable}} {
+	}{{400, "invalid_grant", seckill.CodeSignIn}, {401, "invalid_client", seckill.CodeSignInBroken},
+		{400, "invalid_request", seckill.CodeSignInBroken}, {400, "interaction_required", seckill.CodeSignIn},
+		{400, "unauthorized_client", seckill.CodeSignInBroken}, {500, "", seckill.CodeUnavailable}} {
 		f.set(func() {
 			f.answer = func(url.Values) (int, any) { return c.status, map[string]any{"error": c.answer} }
 		})

@@ -31,7 +31,7 @@ func TestWhoSeesAnswers(t *testing.T) {
 	must.OK(t, l.PutQuestion(t.Context(), "7", q))
 	must.OK(t, items.Put(t.Context(), it, &seckill.Description{}))
 	handler := NewItemHandler(stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: items, Clock: clock,
-		Questions: l, Activities: l}))
+		Questions: l, Activities: l, Blocks: l}))
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
 	public, _ := key.Public().(ed25519.PublicKey)
 	silent := slog.New(slog.DiscardHandler)

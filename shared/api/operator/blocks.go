@@ -3,11 +3,9 @@ package operator
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/seckill"
@@ -66,8 +64,8 @@ func (c *PutBlocks) reason() string {
 
 func (c *PutBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 	by := signature(c.Who)
-	if utf8.RuneCountInString(by) > seckill.MaxBlockAuthor {
-		return Done{}, seckill.Invalid("who", fmt.Sprintf("1..%d", seckill.MaxBlockAuthor))
+	if err := seckill.CheckLine("who", by, seckill.MaxBlockAuthor); err != nil {
+		return Done{}, err
 	}
 	blocks := make([]seckill.Block, len(c.Blocks))
 	for i, b := range c.Blocks {
@@ -78,7 +76,7 @@ func (c *PutBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 		case b.By != "" || !b.Made.IsZero():
 			return Done{}, seckill.Invalid("by", "")
 		}
-		blocks[i] = seckill.Block{Subject: s, Item: cmp.Or(b.Item, seckill.Everywhere), Reason: b.Reason,
+		blocks[i] = seckill.Block{Subject: s, Item: cmp.Or(b.Item, seckill.Everywhere), Reason: seckill.Tidy(b.Reason),
 			Until: b.Until}
 	}
 	out, err := flow.Put(ctx, blocks, by, c.Dry)

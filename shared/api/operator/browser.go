@@ -86,6 +86,10 @@ func (h *BrowserHandler) command(w http.ResponseWriter, r *http.Request) {
 		httpapi.Problem(w, r, seckill.Invalid("body", ""))
 		return
 	}
+	if s, err = h.Sessions.Look(r.Context(), h.cookie(r)); err != nil { // it may have ended while the body came
+		h.fail(w, r, err)
+		return
+	}
 	if !Watches(body) {
 		if s, err = h.Sessions.Confirm(r.Context(), h.cookie(r), s); err != nil {
 			h.fail(w, r, err)

@@ -451,6 +451,28 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestASessionThatEndsWhileTheBodyComes: its command is not carried out.
+func TestASessionThatEndsWhileTheBodyComes(t *testing.T) {
+	o := newOffice(t)
+	o.signIn("right", nil)
+	body, slow := io.Pipe()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.net/admin/commands", body)
+	r.RemoteAddr = o.from
+	r.Header.Set(operator.StaffHeader, "1")
+	r.Header.Set("Cookie", "__Host-staff="+o.jar["__Host-staff"])
+	w, over := httptest.NewRecorder(), make(chan struct{})
+	go func() { o.browsers.ServeHTTP(w, r); close(over) }()
+	_, err := io.WriteString(slow, `{"operator":{`)
+	must.OK(t, err)
+	o.send(http.MethodPost, "/admin/signout", "", operator.StaffHeader, "1")
+	_, err = io.WriteString(slow, `"command":"open"}}`)
+	must.OK(t, err)
+	must.OK(t, slow.Close())
+	if <-over; w.Code != http.StatusUnauthorized || len(o.did) != 0 {
+		t.Errorf("%d %s, done %v", w.Code, w.Body, o.did)
+	}
+}
+
 // TestTheIssuerIsAskedForOneSignInAtATime: and not again at once after it did not answer.
 func TestTheIssuerIsAskedForOneSignInAtATime(t *testing.T) {
 	const name = "__Host-staff-signin"

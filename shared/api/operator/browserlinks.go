@@ -31,32 +31,36 @@ type Links struct {
 }
 
 type link struct {
-	who  string
+	seckill.StaffMember
 	hash [sha256.Size]byte
 	ends time.Time
 }
 
-// New makes the path of a link that signs in who. It ends an earlier link of the same person and, if MaxLinks people
-// have a link, the oldest link.
-func (l *Links) New(who string) (path string) {
+// New makes the path of a link that signs in who with these roles, or with every role if none is given. It ends an
+// earlier link of the same person and, if MaxLinks people have a link, the oldest link.
+func (l *Links) New(who string, roles ...seckill.Role) (path string) {
 	key := base64.RawURLEncoding.EncodeToString(l.Random.Bytes(linkBytes))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.made = slices.DeleteFunc(l.made, func(m link) bool { return m.who == who })
-	l.made = append(l.made, link{who, sha256.Sum256([]byte(key)), l.Clock.Now().Add(LinkLife)})
+	l.made = slices.DeleteFunc(l.made, func(m link) bool { return m.Who == who })
+	if len(roles) == 0 {
+		roles = seckill.Roles()
+	}
+	l.made = append(l.made, link{seckill.StaffMember{Who: who, Roles: roles}, sha256.Sum256([]byte(key)),
+		l.Clock.Now().Add(LinkLife)})
 	l.made = l.made[max(0, len(l.made)-MaxLinks):]
 	return "/admin/link?key=" + key
 }
 
-// take returns the person whom a link's key signs in, and ends the link. It returns "" if the key is of no link.
-func (l *Links) take(key string) (who string) {
+// take returns the person whom a link's key signs in, and ends the link. It returns nobody if the key is of no link.
+func (l *Links) take(key string) (who seckill.StaffMember) {
 	hash, now := sha256.Sum256([]byte(key)), l.Clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.made = slices.DeleteFunc(l.made, func(m link) bool {
 		its := subtle.ConstantTimeCompare(hash[:], m.hash[:]) == 1
 		if its && now.Before(m.ends) {
-			who = m.who
+			who = m.StaffMember
 		}
 		return its
 	})

@@ -35,6 +35,8 @@ var browserWords = map[string][2]string{
 		"The sign-in was not completed. Start again from the back office's page."},
 	"busy": {"正在为另一位同事登录，请过几秒刷新这个页面。",
 		"Somebody else is being signed in. Reload this page in a few seconds."},
+	"signin_broken": {"后台的登录设置有误，请管理员查看日志。",
+		"The back office's sign-in is set up wrongly. Its administrator finds the cause in the log."},
 	"unavailable": {"登录服务暂时无法使用，请稍后重试。", "The sign-in cannot be reached now. Try again in a minute."},
 }
 
@@ -101,7 +103,11 @@ func (h *BrowserHandler) callback(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		h.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
 		w.Header().Set("Retry-After", strconv.Itoa(seconds(awayWait)))
-		h.say(w, r, http.StatusServiceUnavailable, "unavailable")
+		why := "unavailable"
+		if seckill.CodeOf(err) == seckill.CodeSignInBroken {
+			why = string(seckill.CodeSignInBroken)
+		}
+		h.say(w, r, http.StatusServiceUnavailable, why)
 	default:
 		h.signedIn(w, cookie)
 	}
@@ -123,12 +129,12 @@ func (h *BrowserHandler) link(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	who := h.Links.take(r.URL.Query().Get("key"))
-	if who == "" {
+	if who.Who == "" {
 		refuse(w, &refusal{http.StatusForbidden, "link_used",
 			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
 		return
 	}
-	cookie, err := h.Sessions.Begin(r.Context(), seckill.StaffMember{Who: who, Roles: seckill.Roles()})
+	cookie, err := h.Sessions.Begin(r.Context(), who)
 	if err != nil {
 		h.fail(w, r, err)
 		return

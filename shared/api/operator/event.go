@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -68,7 +69,8 @@ func decode(list []Command, event []byte) (Command, error) {
 	return c, check(c)
 }
 
-// commandOf reads a command's event into the command's own type. It checks no values.
+// commandOf reads a command's event into the command's own type. It checks no values; of a text that people write it
+// takes off the blanks at the ends.
 func commandOf(list []Command, event []byte) (Command, error) {
 	var name envelope[*Given]
 	if err := json.Unmarshal(event, &name); err != nil || name.Operator == nil {
@@ -80,6 +82,11 @@ func commandOf(list []Command, event []byte) (Command, error) {
 	}
 	if err := strict(event, &envelope[Command]{c}); err != nil {
 		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: fieldOf(err), Err: err}
+	}
+	for _, f := range Fields(c) {
+		if text, free := f.Value.Addr().Interface().(*string); free && f.Rule.ok == nil {
+			*text = cmp.Or(seckill.Tidy(*text), *text)
+		}
 	}
 	return c, nil
 }

@@ -252,14 +252,12 @@ func (d *ItemHandler) state(it *seckill.Item, l level) ItemState {
 type level struct {
 	seckill.Level
 	loaded bool
+	silent bool // the stock did not answer
 }
 
 func (d *ItemHandler) level(ctx context.Context, id string) level {
 	l, err := d.stage.Stock.Level(ctx, id)
-	if err != nil {
-		return level{}
-	}
-	return level{l, true}
+	return level{l, err == nil, err != nil && !errors.Is(err, seckill.ErrNotInstalled)}
 }
 
 // ItemView is an item as an editor sees it.
@@ -317,6 +315,7 @@ type ItemRow struct {
 	Start     time.Time         `json:"start_time"`
 	End       time.Time         `json:"end_time"`
 	Stock     int               `json:"stock"`
+	Left      *int              `json:"left,omitempty"` // nil if it was not asked for, or Redis does not have the item
 	Limit     int               `json:"limit"`
 	Checks    seckill.Checks    `json:"checks,omitempty"`
 	Options   string            `json:"options,omitempty"`
@@ -331,13 +330,17 @@ type ItemRows struct {
 }
 
 // ListItems lists the items without their descriptions and questions.
-type ListItems struct{ Given }
-
-func (*ListItems) Spec() Spec {
-	return Spec{Name: "items", Roles: everybody, In: "stage", Short: "List the items"}
+type ListItems struct {
+	Given
+	NoLeft bool `json:"no_left,omitempty" flag:"no-left" log:"-" help:"without what is left of each item"`
 }
 
-func (*ListItems) Do(ctx context.Context, d *ItemHandler) (Done, error) {
+func (*ListItems) Spec() Spec {
+	return Spec{Name: "items", Path: "items list", Roles: everybody, In: "stage", Short: "List the items",
+		Long: `List all items: state, what is left, start and end. "seckill items show" shows one item.`}
+}
+
+func (c *ListItems) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)
 	if err != nil {
@@ -345,11 +348,19 @@ func (*ListItems) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	}
 	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
 	out := ItemRows{Items: make([]ItemRow, len(items)), Unreadable: unreadable}
+	silent := false // the stock does not answer: it is not asked again
 	for i := range items {
 		it := &items[i]
 		out.Items[i] = ItemRow{it.ID, it.Commodity.Title, it.StateAt(d.stage.Clock.Now()), it.Commodity.Price, it.Price,
-			it.Start.UTC(), it.End.UTC(), it.Stock, it.Limit, it.Checks,
+			it.Start.UTC(), it.End.UTC(), it.Stock, nil, it.Limit, it.Checks,
 			it.Variant.Options.String(), it.Variant.LimitSpans}
+		if c.NoLeft || silent {
+			continue
+		}
+		l := d.level(ctx, it.ID)
+		if silent = l.silent; l.loaded {
+			out.Items[i].Left = &l.Left
+		}
 	}
 	return readDone(out, nil)
 }

@@ -51,7 +51,7 @@ func newShop(t *testing.T, items ...seckill.Listing) *shop {
 	w := &shop{redis: memory.NewRedis(), items: memory.NewItems()}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now)}))
 	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now),
-		IDs: system.NewIDs(nil), Questions: l, Activities: l})
+		IDs: system.NewIDs(nil), Questions: l, Activities: l, Blocks: l})
 	w.handle = operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewItemHandler(w.flow))
 	w.client = operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: func(ctx context.Context,
 		event []byte) ([]byte, error) {
@@ -303,7 +303,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 		"items of a stop": {`{"operator":{"command":"stop","who":"a","item":"7","items":[]}}`,
 			`"field":"items"`},
 		"import with unknown parts": {`{"operator":{"command":"import","who":"a","items":[{"colour":"red"}]}}`,
-			"id is missing"},
+			`\"colour\" is not a column`},
 		"too large": {`{"operator":{"command":"stop","who":"` + long + `","item":"7"}}`,
 			"body_too_large"},
 	} {

@@ -16,28 +16,31 @@ func NewOrderHandler(flow *fulfil.Flow) Handler {
 
 // Order is an order as staff see it.
 type Order struct {
-	ID      string        `json:"order_id"`
-	Item    string        `json:"item"`
-	Title   string        `json:"title"`
-	User    string        `json:"user"`
-	Name    string        `json:"shopper_name,omitempty"` // "": the sign-in told none, or it is erased with the address
-	Count   int           `json:"count"`
-	Held    int           `json:"held"` // units that are not for sale
-	Price   seckill.Fen   `json:"price"`
-	List    seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit when sold; so are Title and Cover
-	Cover   string        `json:"cover,omitempty"`
-	Options string        `json:"options,omitempty"`      // of the variant, as sold: 颜色=黑 | 容量=256 GB
-	Version int64         `json:"item_version,omitempty"` // 0 in an order of an older release, without List and Cover
-	Amount  seckill.Fen   `json:"amount"`
-	State   seckill.State `json:"state"`
-	Created time.Time     `json:"create_time"`
-	PayBy   time.Time     `json:"pay_by,omitzero"`
-	Changed time.Time     `json:"changed"` // the newest entry of its history
-	Reason  seckill.Code  `json:"reason,omitempty"`
-	Carrier string        `json:"carrier,omitempty"`
-	Number  string        `json:"number,omitempty"`
-	Refund  string        `json:"refund_reason,omitempty"` // why its shopper asks for a refund
-	Hidden  bool          `json:"hidden,omitempty"`
+	ID       string        `json:"order_id"`
+	Item     string        `json:"item"`
+	Activity string        `json:"activity,omitempty"` // that the item was in when the order was placed
+	Title    string        `json:"title"`
+	User     string        `json:"user"`
+	Name     string        `json:"shopper_name,omitempty"` // "": the sign-in told none, or it is erased with the address
+	Count    int           `json:"count"`
+	Held     int           `json:"held"` // units that are not for sale
+	Price    seckill.Fen   `json:"price"`
+	List     seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit when sold; so are Title and Cover
+	Cover    string        `json:"cover,omitempty"`
+	Options  string        `json:"options,omitempty"`      // of the variant, as sold: 颜色=黑 | 容量=256 GB
+	Version  int64         `json:"item_version,omitempty"` // 0 in an order of an older release, without List and Cover
+	Amount   seckill.Fen   `json:"amount"`
+	State    seckill.State `json:"state"`
+	Created  time.Time     `json:"create_time"`
+	PayBy    time.Time     `json:"pay_by,omitzero"`
+	Changed  time.Time     `json:"changed"` // the newest entry of its history
+	Reason   seckill.Code  `json:"reason,omitempty"`
+	Carrier  string        `json:"carrier,omitempty"`
+	Number   string        `json:"number,omitempty"`
+	Refund   string        `json:"refund_reason,omitempty"` // why its shopper asks for a refund
+	Hidden   bool          `json:"hidden,omitempty"`
+	Outside  seckill.Fen   `json:"outside,omitempty"`   // of Amount, what went back outside the shop
+	Waits    bool          `json:"undecided,omitempty"` // because of Outside it stays until somebody decides
 
 	History []seckill.Change `json:"history,omitempty"` // of a single order
 }
@@ -52,8 +55,11 @@ func (o *Order) Older() int {
 
 // OrderList is a page of a list of orders.
 type OrderList struct {
-	Orders []Order `json:"orders"`
-	Next   string  `json:"next,omitempty"`
+	Orders     []Order   `json:"orders"`
+	Next       string    `json:"next,omitempty"`
+	Looked     int       `json:"looked"`        // orders that the shop looked at for this page
+	Back       time.Time `json:"back,omitzero"` // when the last of them was made
+	Unreadable int       `json:"unreadable,omitempty"`
 }
 
 // OrderChange is the answer to a change of an order.
@@ -63,39 +69,43 @@ type OrderChange struct {
 }
 
 func shown(o *seckill.Order) Order {
-	out := Order{ID: o.ID, Item: o.Item, Title: o.Title, User: o.User, Name: o.Name, Count: o.Count,
-		Held: len(o.Units), Price: o.Price, List: o.ListPrice, Cover: o.Cover, Options: o.Options.String(),
-		Version: o.ItemVersion, Amount: o.Amount, State: o.State, Created: o.Created, PayBy: o.PayBy,
-		Reason: o.Reason, Carrier: o.Carrier, Number: o.Number, Refund: o.RefundWhy, Hidden: o.Hidden}
+	out := Order{ID: o.ID, Item: o.Item, Activity: o.Activity, Title: o.Title, User: o.User, Name: o.Name,
+		Count: o.Count, Held: len(o.Units), Price: o.Price, List: o.ListPrice, Cover: o.Cover,
+		Options: o.Options.String(), Version: o.ItemVersion, Amount: o.Amount, State: o.State, Created: o.Created,
+		PayBy: o.PayBy, Reason: o.Reason, Carrier: o.Carrier, Number: o.Number, Refund: o.RefundWhy, Hidden: o.Hidden,
+		Outside: o.Outside, Waits: o.Undecided}
 	if n := len(o.History); n > 0 {
 		out.Changed = o.History[n-1].At
 	}
 	return out
 }
 
-// ListOrders lists orders of an item or of a user.
+// ListOrders lists orders, the newest first.
 type ListOrders struct {
 	Given
-	Item   string        `json:"item,omitempty" is:"item" help:"id of the item"`
-	User   string        `json:"user,omitempty" is:"user" help:"id of the user, instead of --item"`
-	State  seckill.State `json:"state,omitempty" is:"state" log:"-" help:"only orders in this state, such as paid"`
-	From   time.Time     `json:"from,omitzero" log:"-" help:"only orders made since, such as 2026-11-11T02:00:00Z"`
-	To     time.Time     `json:"to,omitzero" log:"-" help:"only orders made before, such as 2026-11-12T02:00:00Z"`
-	Asked  bool          `json:"asked,omitempty" flag:"refund-asked" log:"-" help:"only orders whose shopper asks for a refund"`
-	All    bool          `json:"all,omitempty" flag:"hidden" log:"-" help:"also hidden orders"`
-	Cursor string        `json:"cursor,omitempty" is:"cursor" log:"-" help:"where the page begins"`
-	Limit  int           `json:"limit" is:"page" log:"-" help:"orders in a page"`
+	Item     string        `json:"item,omitempty" is:"item" help:"id of the item"`
+	User     string        `json:"user,omitempty" is:"user" help:"id of the user"`
+	Activity string        `json:"activity,omitempty" is:"item" log:"-" help:"only orders bought in this activity"`
+	State    seckill.State `json:"state,omitempty" is:"state" log:"-" help:"only orders in this state, such as paid"`
+	From     time.Time     `json:"from,omitzero" log:"-" help:"only orders made since, such as 2026-11-11T02:00:00Z"`
+	To       time.Time     `json:"to,omitzero" log:"-" help:"only orders made before, such as 2026-11-12T02:00:00Z"`
+	Asked    bool          `json:"asked,omitempty" flag:"refund-asked" log:"-" help:"only orders whose shopper asks for a refund"`
+	Waits    bool          `json:"undecided,omitempty" log:"-" help:"only orders that wait for a decision about their money"`
+	All      bool          `json:"all,omitempty" flag:"hidden" log:"-" help:"also hidden orders"`
+	Cursor   string        `json:"cursor,omitempty" is:"cursor" log:"-" help:"where the page begins"`
+	Limit    int           `json:"limit" is:"page" log:"-" help:"orders in a page"`
 }
 
 func (*ListOrders) Spec() Spec {
 	return Spec{Name: "orders", Path: "orders list", Roles: seeShoppers, In: "repair",
-		Short: "List orders of an item or a user"}
+		Short: "List orders, the newest first"}
 }
 
 func (c *ListOrders) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
-	page, err := flow.List(ctx, fulfil.Query{Item: c.Item, User: c.User, State: c.State, Hidden: c.All, Asked: c.Asked,
-		From: c.From, To: c.To}, c.Cursor, c.Limit)
-	out := OrderList{Orders: make([]Order, len(page.Orders)), Next: page.Next}
+	page, err := flow.List(ctx, fulfil.Query{Item: c.Item, User: c.User, Activity: c.Activity, State: c.State,
+		Hidden: c.All, Asked: c.Asked, Waits: c.Waits, From: c.From, To: c.To}, c.Cursor, c.Limit)
+	out := OrderList{Orders: make([]Order, len(page.Orders)), Next: page.Next, Looked: page.Looked, Back: page.Back,
+		Unreadable: page.Unreadable}
 	for i := range page.Orders {
 		out.Orders[i] = shown(&page.Orders[i])
 	}
@@ -160,9 +170,36 @@ func (*Ship) Spec() Spec {
 }
 
 func (c *Ship) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
-	out, err := flow.Ship(ctx, signature(c.Who), c.Parcels, c.Confirm, c.Dry)
+	parcels := make([]fulfil.Parcel, len(c.Parcels))
+	for i, p := range c.Parcels {
+		parcels[i] = p.Tidied()
+	}
+	out, err := flow.Ship(ctx, signature(c.Who), parcels, c.Confirm, c.Dry)
 	return Done{Result: out, Outcome: changedIf(out.Shipped > 0), More: []slog.Attr{
 		slog.Int("shipped", out.Shipped), slog.Int("faults", len(out.Faults))}}, err
+}
+
+// CorrectParcel replaces a wrong carrier and number of an order that has left.
+type CorrectParcel struct {
+	Given
+	Order   string `json:"order" is:"order" arg:"ORDER"`
+	Carrier string `json:"carrier" log:"-" sample:"SF" help:"who brings it, such as SF"`
+	Number  string `json:"number" log:"-" sample:"SF1000001" help:"the carrier's number of the parcel"`
+	Why     string `json:"why" log:"-" help:"your reason, up to 500 characters"`
+}
+
+func (*CorrectParcel) Spec() Spec {
+	return Spec{Name: "correct", Path: "orders correct", Roles: operators, In: "repair",
+		Short: "Correct the carrier and the number of a shipped order",
+		Long: `Correct the carrier and the number of an order that is shipped, received or completed, up to 10
+times. Its shopper sees the new ones at once; its history has the old ones, your name and your reason,
+and who listens to events hears order.noted.`}
+}
+
+func (c *CorrectParcel) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
+	is, err := flow.Correct(ctx, signature(c.Who), fulfil.Parcel{Order: c.Order, Carrier: c.Carrier,
+		Number: c.Number}.Tidied(), c.Why)
+	return orderAfter(ctx, flow, c.Order, is, err)
 }
 
 // Note adds a note to an order's history.

@@ -22,11 +22,12 @@ func TestPagesFitAnAnswer(t *testing.T) {
 	now := time.Date(2026, 11, 11, 2, 0, 0, 123456789, time.UTC)
 	id := "o" + strings.Repeat("a", 40)
 	number := strings.Repeat("9", 19)
-	order := operator.Order{ID: id, Item: number, Title: text(seckill.MaxTitle), User: "-" + number,
+	order := operator.Order{ID: id, Item: number, Activity: number, Title: text(seckill.MaxTitle), User: "-" + number,
 		Name: text(seckill.MaxName), Count: 50, Held: 50, Price: 1 << 60, List: 1 << 60,
 		Cover: strings.Repeat("a", seckill.MaxCoverLength), Version: 1 << 60, Amount: 1 << 60,
 		State: seckill.PendingPayment, Created: now, PayBy: now, Changed: now, Reason: seckill.CodeNotCancelable,
-		Carrier: text(fulfil.MaxParcel), Number: text(fulfil.MaxParcel), Refund: text(shopflow.MaxReason), Hidden: true}
+		Carrier: text(seckill.MaxParcel), Number: text(seckill.MaxParcel), Refund: text(shopflow.MaxReason),
+		Hidden: true}
 	cut := text(seckill.MaxAuditText)
 	entry := seckill.AuditEntry{Day: "2026-11-11", Seq: strings.Repeat("a", seckill.MaxAuditPlace), At: now,
 		Kind: seckill.AuditBegun, ID: id,
@@ -43,8 +44,9 @@ func TestPagesFitAnAnswer(t *testing.T) {
 		options = append(options, seckill.Option{Name: text(seckill.MaxOptionName),
 			Value: text(seckill.MaxOptionValue)})
 	}
+	left := seckill.MaxStock
 	item := operator.ItemRow{ID: number, Title: text(seckill.MaxTitle), State: seckill.ItemWaiting, Price: 1 << 60,
-		SalePrice: 1 << 60, Start: now, End: now, Stock: seckill.MaxStock, Limit: seckill.MaxLimit,
+		SalePrice: 1 << 60, Start: now, End: now, Stock: seckill.MaxStock, Left: &left, Limit: seckill.MaxLimit,
 		Checks: seckill.ChecksStandard, Options: options.String(), Spans: true}
 	for name, page := range map[string]any{
 		"orders": operator.OrderList{Orders: slices.Repeat([]operator.Order{order}, fulfil.MaxPage)},
@@ -53,7 +55,7 @@ func TestPagesFitAnAnswer(t *testing.T) {
 		"items":  operator.ItemRows{Items: slices.Repeat([]operator.ItemRow{item}, seckill.MaxItems)},
 		"blocks": operator.BlockPage{Blocks: slices.Repeat([]operator.Block{block}, operator.MaxBlockPage)},
 		"a command that ships": operator.Ship{Parcels: slices.Repeat(operator.Parcels{{Order: id,
-			Carrier: text(fulfil.MaxParcel), Number: text(fulfil.MaxParcel)}}, fulfil.MaxParcels)},
+			Carrier: text(seckill.MaxParcel), Number: text(seckill.MaxParcel)}}, fulfil.MaxParcels)},
 	} {
 		b, err := json.Marshal(page)
 		if n := operator.TextSize(b); err != nil || n > most {

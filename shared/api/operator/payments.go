@@ -28,9 +28,10 @@ type Payment struct {
 	State   seckill.PaymentState `json:"state"`
 	At      time.Time            `json:"at"` // when the ledger recorded it
 	Cause   string               `json:"cause"`
-	// the provider's id of the refund; "" if the money is kept
-	Refund string `json:"refund_id,omitempty"`
-	Tries  int    `json:"tries,omitempty"` // due back: failed calls to the provider
+	// the provider's id of the refund; "" if the money is kept, or all went back outside
+	Refund  string      `json:"refund_id,omitempty"`
+	Outside seckill.Fen `json:"outside,omitempty"` // of Amount, what went back outside the shop
+	Tries   int         `json:"tries,omitempty"`   // due back: failed calls to the provider
 	// due and not refused: the first sweep after it calls the provider
 	Next    time.Time `json:"next,omitzero"`
 	Refused string    `json:"refused,omitempty"`      // due back: the provider's code of a final refusal
@@ -69,6 +70,7 @@ type OpenMoney struct {
 	Now     time.Time   `json:"now"`
 	Due     PaymentList `json:"due"`     // goes back with one of the next sweeps
 	Refused PaymentList `json:"refused"` // the provider refused: a person has to act
+	Outside PaymentList `json:"outside"` // a part went back outside the shop: a person has to decide
 	Unknown UnknownList `json:"unknown"`
 	Waiting WaitingList `json:"waiting"` // for a second person
 
@@ -101,6 +103,9 @@ type MoneyCase struct {
 	Payments      []Payment        `json:"payments"`
 	Notifications []Notification   `json:"notifications"`
 	History       []seckill.Change `json:"history"`
+	Second        string           `json:"second"` // whether a refund waits for a second person: yes, no, perhaps
+	// a part of the money went back outside the shop, and the order stays until somebody decides
+	Waits bool `json:"undecided,omitempty"`
 }
 
 // MoneyChange is an order after a command. Changed reports whether the command changed it.
@@ -122,6 +127,7 @@ type Waiting struct {
 	Who     string      `json:"who"`
 	Why     string      `json:"why"`
 	Restock bool        `json:"restock"`
+	Gone    bool        `json:"gone,omitempty"` // they say that all went back outside the shop
 	Since   time.Time   `json:"since"`
 }
 
@@ -133,7 +139,8 @@ type WaitingList struct {
 }
 
 func waiting(p *seckill.Proposal) Waiting {
-	return Waiting{Order: p.Order, Amount: p.Amount, Who: p.Who, Why: p.Why, Restock: p.Restock, Since: p.At}
+	return Waiting{Order: p.Order, Amount: p.Amount, Who: p.Who, Why: p.Why, Restock: p.Restock, Gone: p.Gone,
+		Since: p.At}
 }
 
 // ListMoney lists the money that is not yet where it belongs.
@@ -151,7 +158,8 @@ func (*ListMoney) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	}
 	out := OpenMoney{Now: flow.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused),
 		Unknown: UnknownList{Count: len(open.Unknown), More: open.MoreUnknown, Orders: []UnknownOrder{}}}
-	out.Due.More, out.Refused.More = open.MoreDue, open.MoreRefused
+	out.Outside = payments(open.Outside)
+	out.Due.More, out.Refused.More, out.Outside.More = open.MoreDue, open.MoreRefused, open.MoreOutside
 	out.Waiting = WaitingList{len(open.Waiting), open.MoreWaiting, []Waiting{}}
 	for i := range open.Waiting {
 		out.Waiting.Refunds = append(out.Waiting.Refunds, waiting(&open.Waiting[i]))
@@ -187,9 +195,16 @@ func (c *ReadCase) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 		return Done{}, err
 	}
 	o := &all.Order
+	claim := o.Amount
+	for i := range all.Payments {
+		if p := &all.Payments[i]; p.State == seckill.Captured {
+			claim = cmp.Or(p.Rest(), p.Amount) // what a refund would give back, or say that it went back
+		}
+	}
 	out := MoneyCase{Order: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units),
 		Amount: o.Amount, State: o.State, Created: o.Created,
-		PayBy: o.PayBy, Payments: payments(all.Payments).Payments, Notifications: []Notification{}, History: o.History}
+		PayBy: o.PayBy, Payments: payments(all.Payments).Payments, Notifications: []Notification{}, History: o.History,
+		Second: flow.Second(claim), Waits: o.Undecided}
 	size := 0
 	for i := range all.Notifications {
 		n := &all.Notifications[i]
@@ -204,12 +219,14 @@ func (c *ReadCase) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return readDone(out, nil)
 }
 
-// Refund refunds a paid order; with restock its units are sold again. Errors as refund.Flow.Order.
+// Refund refunds a paid order; with restock its units are sold again. With gone no money moves: it says that all went
+// back outside the shop. Errors as refund.Flow.Order and Gone.
 type Refund struct {
 	Given
 	Order   string `json:"order" is:"order" arg:"ORDER"`
 	Why     string `json:"why" log:"-"` // the flow checks its limits
 	Restock bool   `json:"restock,omitempty"`
+	Gone    bool   `json:"gone,omitempty"`
 }
 
 func (*Refund) Spec() Spec {
@@ -219,7 +236,11 @@ func (*Refund) Spec() Spec {
 
 func (c *Refund) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
-		did, err := flow.Order(ctx, c.Order, signature(c.Who), c.Why, c.Restock)
+		do := flow.Order
+		if c.Gone {
+			do = flow.Gone
+		}
+		did, err := do(ctx, c.Order, signature(c.Who), c.Why, c.Restock)
 		if err != nil {
 			return MoneyChange{}, err
 		}
@@ -323,6 +344,44 @@ func (c *RecordTrade) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	})
 }
 
+// Accept lets an order ship though a part of its money went back outside the shop. Errors as refund.Flow.Accept.
+type Accept struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+	Back  string `json:"back,omitempty" is:"yuan" help:"what really went back, in yuan, if it is less than what is recorded"`
+	Why   string `json:"why" log:"-" help:"your reason, up to 200 characters"`
+}
+
+func (*Accept) Spec() Spec {
+	return Spec{Name: "accept", Path: "orders accept", Roles: financiers, In: "refund",
+		Short: "Let an order ship, though a part of its money went back outside the shop",
+		Long: `Let an order ship, though a part of its money went back outside the shop: in the payment provider's
+console, or by a chargeback. Until then it is neither confirmed nor shipped. "seckill refund ORDER"
+decides the other way: the rest goes back, too. "seckill payments" lists the orders that wait for it.
+
+If the provider's console shows that less went back than the shop has recorded, say how much with
+--back. The shop asks the provider, which must say that the trade is paid. If all went back, use
+"seckill refund ORDER --gone" instead.`}
+}
+
+func (c *Accept) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
+	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
+		var back *seckill.Fen
+		if c.Back != "" {
+			sum, err := seckill.ParseYuan(c.Back)
+			if err != nil {
+				return MoneyChange{}, err // its rule has been checked
+			}
+			back = &sum
+		}
+		is, err := flow.Accept(ctx, c.Order, signature(c.Who), c.Why, back)
+		if err != nil {
+			return MoneyChange{}, err
+		}
+		return moneyAfter(ctx, flow, c.Order, "", is)
+	})
+}
+
 // moneyDone returns what a command did to an order's money. The state before is left out if it cannot be read, which
 // the command itself will say.
 func moneyDone(ctx context.Context, flow *refund.Flow, order string, do func() (MoneyChange, error)) (Done, error) {
@@ -351,9 +410,9 @@ func moneyAfter(ctx context.Context, flow *refund.Flow, id, tradeNo string, is b
 		if p.State != seckill.RefundDue || tradeNo != "" && p.TradeNo != tradeNo {
 			continue
 		}
-		out.Due += p.Amount
+		out.Due += p.Rest()
 		if p.Refused != "" {
-			out.Refused += p.Amount
+			out.Refused += p.Rest()
 		}
 	}
 	return out, nil
@@ -364,10 +423,8 @@ func payments(all []seckill.Payment) PaymentList {
 	out := PaymentList{Count: len(all), Payments: []Payment{}}
 	for i := range all {
 		p := &all[i]
-		shown := Payment{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount, State: p.State, At: p.At, Cause: p.Cause}
-		if p.State != seckill.Captured {
-			shown.Refund = p.Refund().ID
-		}
+		shown := Payment{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount, State: p.State, At: p.At, Cause: p.Cause,
+			Outside: p.Outside, Refund: p.RefundID()}
 		switch p.State {
 		case seckill.RefundDue:
 			shown.Tries, shown.Refused = p.Tries, p.Refused

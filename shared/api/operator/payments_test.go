@@ -107,6 +107,19 @@ func (w *payments) order(key, happens string) string {
 	return o.ID
 }
 
+// outside records that so much of an order's money went back outside the shop.
+func (w *payments) outside(id string, total seckill.Fen) error {
+	ctx := w.t.Context()
+	o, err := w.ledger.Order(ctx, id)
+	all, e := w.ledger.Payments(ctx, id)
+	if err = errors.Join(err, e); err != nil {
+		return err
+	}
+	p := all[0]
+	p.Outside = total
+	return w.ledger.WentBack(ctx, o, p, 0, w.clock.Now(), "a notification")
+}
+
 func (w *payments) open() (operator.OpenMoney, error) {
 	return operator.Give[operator.OpenMoney](w.t.Context(), &w.client, &operator.ListMoney{})
 }
@@ -232,8 +245,9 @@ func TestACase(t *testing.T) {
 	earlier := seckill.KeptNotification{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now,
 		Outcome: seckill.NotificationNothing, Raw: "c=3"}
 	must.OK(t, w.ledger.KeepNotification(t.Context(), notification), w.ledger.KeepNotification(t.Context(), earlier))
-	want := operator.MoneyCase{Order: id, Item: "7", Title: "表", User: "1001", Count: 1, Held: 1, Amount: 88_80,
-		State: seckill.Paid, Created: now, PayBy: now.Add(time.Minute),
+	want := operator.MoneyCase{Second: "no", Order: id, Item: "7", Title: "表", User: "1001", Count: 1, Held: 1,
+		Amount: 88_80,
+		State:  seckill.Paid, Created: now, PayBy: now.Add(time.Minute),
 		Payments: []operator.Payment{{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.Captured, At: now,
 			Cause: "notify"}},
 		Notifications: []operator.Notification{{ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: "nothing",
@@ -252,6 +266,17 @@ func TestACase(t *testing.T) {
 		if strings.Contains(w.said, home) || strings.Contains(w.said, "文三路") {
 			t.Errorf("the answer has an address: %s", w.said)
 		}
+	}
+	must.OK(t, w.outside(id, 20_00))
+	got, err := w.caseOf(&operator.ReadCase{Order: id})
+	if err != nil || !got.Waits || got.Payments[0].Outside != 20_00 {
+		t.Errorf("a part went back outside: %+v, %v", got, err)
+	}
+	accept := &operator.Accept{Order: id, Why: "agreed"}
+	_, err = operator.Give[operator.MoneyChange](t.Context(), &w.client, accept)
+	must.OK(t, err)
+	if got, err := w.caseOf(&operator.ReadCase{Order: id}); err != nil || got.Waits {
+		t.Errorf("somebody has decided: %+v, %v", got, err)
 	}
 	w.order("bb", "late")
 	if o, err := w.open(); err != nil || o.Due.Count != 1 || strings.Contains(w.said, "文三路") {
@@ -352,7 +377,7 @@ func TestMoneyRefusals(t *testing.T) {
 	nobody := seckill.KeyedOrderID("7", "1001", "none")
 	waiting := w.order("a", "")
 	paid := w.order("bb", "paid")
-	const reason = "The value of why must be 1 to 200 characters, no line breaks."
+	const reason = "The value of why must be 1 to 200 characters on one line; it has "
 	for name, c := range map[string]struct {
 		c      operator.Command
 		code   seckill.Code
@@ -371,9 +396,10 @@ func TestMoneyRefusals(t *testing.T) {
 		"a trade of no order": {&operator.RecordTrade{Order: nobody, TradeNo: "t-billed", Why: "x"},
 			seckill.CodeOrderUnknown, ""},
 		"a long reason": {&operator.Refund{Order: paid, Why: strings.Repeat("因", 201)}, seckill.CodeInvalid,
-			reason},
-		"a reason on two lines": {&operator.Again{Order: paid, Why: "a\nb"}, seckill.CodeInvalid, reason},
-		"a blank reason":        {&operator.Again{Order: paid, Why: " "}, seckill.CodeInvalid, reason},
+			reason + "201."},
+		"a reason on two lines": {&operator.Again{Order: paid, Why: "a\nb"}, seckill.CodeInvalid,
+			reason + "the character U+000A."},
+		"a blank reason": {&operator.Again{Order: paid, Why: " "}, seckill.CodeInvalid, reason + "none that is seen."},
 	} {
 		_, err := w.change(c.c)
 		w.refused(t, name, w.client.Who, err, c.code, c.detail)

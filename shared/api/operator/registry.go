@@ -5,7 +5,7 @@ func init() {
 	all = []Command{
 		&Import{}, &Export{}, &Stop{}, &Resume{}, &AddStock{}, &ReadHealth{}, &ReadLevel{}, &ReadItem{}, &ListItems{},
 		&ListActivities{}, &ReadActivity{}, &SaveActivity{}, &DeleteActivity{}, &CopyActivity{}, &Offline{}, &Online{},
-		&ListMoney{}, &ReadCase{}, &Refund{}, &Withdraw{}, &Again{}, &Ask{}, &RecordTrade{},
+		&ListMoney{}, &ReadCase{}, &Refund{}, &Withdraw{}, &Again{}, &Ask{}, &RecordTrade{}, &Accept{},
 		&Reconcile{}, &ListReconciled{},
 		&Erase{},
 		&Tell{}, &Replay{}, &ReadDelivery{},
@@ -14,7 +14,7 @@ func init() {
 		&PutBlocks{}, &DropBlock{}, &ListBlocks{},
 		&ListActs{}, &ReadAct{}, &HandleAct{},
 		&ListAudit{},
-		&ListOrders{}, &ReadOrder{}, &Confirm{}, &Ship{}, &Note{}, &Hide{},
+		&ListOrders{}, &ReadOrder{}, &Confirm{}, &Ship{}, &CorrectParcel{}, &Note{}, &Hide{},
 		&ListSessions{}, &EndSessions{},
 		&ReadLive{}, &Redrive{},
 		&KeepPicture{},

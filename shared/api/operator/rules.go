@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -37,6 +35,7 @@ var rules = map[string]Rule{
 		aOrder},
 	"trade":   long(maxTradeNo, "9"),
 	"user":    {ValidUser, fmt.Sprintf("1..%d digits", seckill.MaxUser), "a user id", "1001"},
+	"yuan":    {isYuan, "yuan", "an amount in yuan", "0.00"},
 	"cursor":  long(maxCursor, "x"),
 	"subject": {validSubject, "", "a user or a range of addresses", "1001"},
 	"page":    within(MaxBlockPage, "1"),
@@ -56,6 +55,11 @@ func StateNames() string {
 		names = append(names, string(s.State))
 	}
 	return strings.Join(names, ", ")
+}
+
+func isYuan(s string) bool {
+	_, err := seckill.ParseYuan(s)
+	return err == nil
 }
 
 const (
@@ -95,8 +99,7 @@ func ValidUser(user string) bool {
 
 // validWho reports whether a text may name a person of staff.
 func validWho(who string) bool {
-	return who != "" && len(who) <= maxWho && utf8.ValidString(who) &&
-		!strings.ContainsFunc(who, func(c rune) bool { return !unicode.IsPrint(c) })
+	return len(who) <= maxWho && seckill.CheckLine("who", who, maxWho) == nil
 }
 
 // CheckName refuses a name of a person of staff that not every command takes.

@@ -51,7 +51,7 @@ func (*ListSessions) Spec() Spec {
 	return Spec{Name: "sessions", Path: "staff sessions", Roles: seeShoppers, In: itself,
 		Short: "List who of the staff is signed in in a browser",
 		Long: `List who of the staff is signed in in a browser, with roles, and until when unless the sign-in is
-confirmed before. Times are UTC.`}
+confirmed before. Times are in UTC+8.`}
 }
 
 func (*ListSessions) Do(ctx context.Context, flow *session.Flow) (Done, error) {

@@ -54,18 +54,18 @@ func (c *Client) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 	}
 	var a struct {
 		result
-		URL string `json:"bill_download_url"`
+		URL text `json:"bill_download_url"`
 	}
 	if err := c.call(ctx, MethodBill, day, billContent{BillType: "trade", BillDate: day}, &a); err != nil {
 		return seckill.Bill{}, err
 	}
-	if a.Code == codeBusiness && strings.HasSuffix(strings.ToLower(a.SubCode), subNoBill) {
+	if a.Code == codeBusiness && strings.HasSuffix(strings.ToLower(string(a.SubCode)), subNoBill) {
 		return seckill.Bill{}, fmt.Errorf("alipay: %s: %w", day, seckill.ErrNoBill)
 	}
 	if a.Code != codeSuccess {
 		return seckill.Bill{}, a.fault(MethodBill, day)
 	}
-	archive, err := c.archive(ctx, a.URL)
+	archive, err := c.archive(ctx, string(a.URL))
 	if err != nil {
 		return seckill.Bill{}, fmt.Errorf("alipay: bill of %s: %w", day, err)
 	}
@@ -139,8 +139,8 @@ func readArchive(archive []byte, day string) (seckill.Bill, error) {
 	var details *zip.File
 	for _, f := range z.File {
 		switch name := fileName(f); {
-		case strings.HasSuffix(name, nameSummary), strings.HasSuffix(name, nameAccounts):
-		case !strings.HasSuffix(name, nameDetails):
+		case strings.HasSuffix(name, nameSummary), strings.HasSuffix(name, nameAccounts), !strings.Contains(name, "明细"):
+		case !strings.HasSuffix(name, nameDetails): // perhaps a part of the details
 			return fail(fmt.Errorf("an unknown file %.80q", name))
 		case details != nil:
 			return fail(errors.New("two files of details"))
@@ -161,9 +161,9 @@ func readArchive(archive []byte, day string) (seckill.Bill, error) {
 	defer r.Close()
 	bill, err := ParseBill(r, day)
 	if err != nil {
-		return fail(err)
+		_, err = fail(err)
 	}
-	return bill, nil
+	return bill, err
 }
 
 // fileName returns a name as UTF-8 with ASCII brackets: Alipay writes names in GBK.

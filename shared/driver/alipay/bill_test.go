@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -140,89 +141,180 @@ func TestParseBillReadsMovements(t *testing.T) {
 	}
 }
 
-// TestParseBillCountsTheLinesOfOthers checks that lines of a seller's other shops, with whatever order numbers and
-// types, do not make the bill unreadable.
+// TestParseBillCountsTheLinesOfOthers checks that lines of a seller's other shops, whatever they hold, do not keep the
+// shop's own from being read.
 func TestParseBillCountsTheLinesOfOthers(t *testing.T) {
+	titled := func(title string) string {
+		return billRow(tradeNo, "T2026-99", "交易", title, "2026-01-01 10:00:00", "5.00", "")
+	}
 	others := []string{
 		billRow(tradeNo, "店-2026/1", "交易", "", "2026-01-01 10:00:00", "88.80", ""),
 		billRow(tradeNo, "", "退款", "", "2026-01-01 11:00:00", "-0.01", ""),
 		billRow(tradeNo, orderID+"2", "交易", "", "2026-01-01 10:00:00", "0.00", ""),
 		billRow("", "2026", "撤销", "", "", "", strings.Repeat("1", 65)),
+		billRow(tradeNo, strings.Repeat("1", 65), "退款(交易退款)", "", "x", `"1,005.00"`, ""),
+		billRow(tradeNo, "a\x00b", "", "", "", "1,005.00", ""),
+		titled("Tea, green"), titled(`"Tea", "green`), titled(`19" x`), titled(strings.Repeat(",", 200)),
+		titled("补差价 " + orderID), titled("补, " + orderID + ", x"), titled(strings.Repeat("x", 100<<10)),
+		titled("#起始日期"),
+		"合计", "合计,1笔,5.00", `"`, ",", strings.Repeat(",", 24), strings.Repeat("\",\"", 300), billHeader,
 	}
-	got, err := alipay.ParseBill(strings.NewReader(gbk(t, bill(append(others, goodRow)...))), billDay)
+	bytes := gbk(t, bill(append(others, goodRow)...))
+	got, err := alipay.ParseBill(strings.NewReader(bytes), billDay)
 	if err != nil || got.Others != len(others) || len(got.Lines) != 1 || got.Lines[0].Order != orderID {
 		t.Errorf("%+v, %v, want one line, and %d of others", got, err, len(others))
 	}
+	for name, line := range map[string]string{"not GBK": "\xff\xfe,\x80,\xba", "in UTF-8": titled("茶，绿"),
+		"cut in a character":     gbk(t, titled("茶"))[:70],
+		"a title over two lines": gbk(t, titled("\"红\r\n#起始日期：[2025年\""))} {
+		bytes := strings.Replace(gbk(t, bill("@", goodRow)), "@", line, 1)
+		got, err := alipay.ParseBill(strings.NewReader(bytes), billDay)
+		if err != nil || got.Others == 0 || len(got.Lines) != 1 {
+			t.Errorf("%s: %+v, %v, want one line", name, got, err)
+		}
+	}
 }
 
-func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
-	row := func(change func([]string)) string {
-		f := strings.Split(goodRow, "\t,")
-		change(f)
-		return bill(goodRow, strings.Join(f, "\t,"), goodRow)
+// TestParseBillReadsCommas covers texts with commas that nobody quoted. A line is read if only one reading makes sense
+// of all amounts and times.
+func TestParseBillReadsCommas(t *testing.T) {
+	const fields = 25
+	refundRow := billRow(tradeNo, orderID, "退款", "红色外套", "2026-01-01 11:00:00", "-88.80", refund().ID)
+	row := func(from string, at int, value string) string {
+		f := strings.Split(from, "\t,")
+		f[at] = value
+		return strings.Join(f, "\t,")
 	}
-	set := func(i int, value string) string { return row(func(f []string) { f[i] = value }) }
-	second := fmt.Sprintf("line %d: ", rowLine+1)
+	for name, tc := range map[string]struct {
+		line string
+		read bool
+	}{
+		"title":                    {row(goodRow, 3, "Coat, red"), true},
+		"title with many":          {row(goodRow, 3, "Coat, red, XL,,"), true},
+		"title like an amount":     {row(goodRow, 3, "Coat, 5.00"), true},
+		"title like a time":        {row(goodRow, 3, "Coat,2026-01-01 10:00:00"), false},
+		"title with an id":         {row(goodRow, 3, "Coat, "+otherID), true},
+		"counterparty":             {row(goodRow, 10, "Smith, John"), true},
+		"coupon":                   {row(goodRow, 18, "满100,减5"), true},
+		"remark":                   {row(goodRow, 24, "a, b"), true},
+		"refund's title":           {row(refundRow, 3, "Coat, red"), true},
+		"refund's coupon":          {row(refundRow, 18, "满100,减5"), true},
+		"one too many at the end":  {goodRow + ",", true},
+		"coupon of two amounts":    {row(goodRow, 18, "5.00,5.00"), true},
+		"two texts":                {row(row(goodRow, 3, "Coat, red"), 18, "满100,减5"), false},
+		"amount of thousands":      {row(goodRow, 11, "1,105.00"), false},
+		"both of thousands":        {row(row(goodRow, 11, "1,105.00"), 12, "1,105.00"), false},
+		"a refund of thousands":    {row(refundRow, 11, "-1,105.00"), false},
+		"a time with a comma":      {row(goodRow, 5, "2026-01-01 10:00:00,5"), true},
+		"far too many":             {row(goodRow, 3, strings.Repeat(",", 200)), false},
+		"refund, number in pieces": {row(refundRow, 21, "a,b"), false},
+	} {
+		got, err := alipay.ParseBill(strings.NewReader(gbk(t, bill(tc.line))), billDay)
+		want := must.Get(alipay.ParseBill(strings.NewReader(gbk(t, bill(goodRow))), billDay))
+		if strings.Contains(name, "refund") {
+			want = must.Get(alipay.ParseBill(strings.NewReader(gbk(t, bill(refundRow))), billDay))
+		}
+		if tc.read && err != nil || tc.read && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, want)
+		}
+		if unread := (seckill.UnreadLines{}); !tc.read && (!errors.As(err, &unread) || len(got.Lines) > 0 ||
+			got.Others > 0 || unread[0].Line != rowLine || unread[0].Order != orderID) {
+			t.Errorf("%s: got %+v, %v, want the line named", name, got, err)
+		}
+	}
+	must.Equal(t, fields, len(strings.Split(billHeader, ",")))
+}
+
+func TestParseBillRefusesWhatIsNoBill(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"no header":             {"#支付宝业务明细查询\n", "no header"},
 		"empty":                 {"", "no header"},
 		"header without amount": {strings.Replace(bill(goodRow), "订单金额（元）", "金额", 1), "line 5: header without 订单金额(元)"},
 		"header with a column twice": {strings.Replace(bill(goodRow), "备注", "业务类型", 1),
 			"line 5: header with 业务类型 twice"},
+		"far too wide": {strings.Replace(bill(goodRow), "备注", strings.Repeat(",", 100), 1),
+			"line 5: header with 100 fields or more"},
 		"a summary's file": {strings.Replace(bill(), billHeader, "门店编号,门店名称,交易订单总笔数", 1), "line 5: header without"},
 		"another day": {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月02日", 1),
 			"line 3: a bill from another day"},
 		"a month": {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月", 1),
 			"line 3: a bill from another day"},
-		"a field too few": {bill(goodRow, strings.Replace(goodRow, "\t,", "", 1), goodRow), second +
-			"24 fields, the header has 25"},
-		"a field too many":       {set(3, "外套,大码"), second + "26 fields"},
-		"a last comma":           {bill(goodRow, goodRow+",", goodRow), second + "26 fields"},
-		"far too many fields":    {set(3, strings.Repeat(",", 200)), second + "more than 100 fields"},
-		"a quote over two lines": {row(func(f []string) { f[3] = "\"外\r\n套\"" }), second},
-		"line of words":          {bill(goodRow, "合计", goodRow), second + "1 fields"},
-		"no trade number":        {set(0, ""), second + "支付宝交易号"},
-		"odd trade number":       {set(0, "2026-01"), second + "支付宝交易号"},
-		"long order number":      {set(1, strings.Repeat("1", 65)), second + "商户订单号"},
-		"NUL in order number":    {set(1, "a\x00b"), second + "商户订单号"},
-		"unknown kind":           {set(2, "撤销"), second + "业务类型"},
-		"no kind":                {set(2, ""), second + "业务类型"},
-		"exponent":               {set(11, "1e2"), second + "订单金额(元)"},
-		"three decimals":         {set(11, "88.880"), second + "订单金额(元)"},
-		"negative payment":       {set(11, "-88.80"), second + "订单金额(元)"},
-		"full-width digits":      {set(11, "８８.８８"), second + "订单金额(元)"},
-		"thousands":              {set(11, `"1,000.00"`), second + "订单金额(元)"},
-		"no amount":              {set(11, ""), second + "订单金额(元)"},
-		"nothing moved":          {set(11, "0.00"), second + "订单金额(元)"},
-		"positive refund":        {set(2, "退款"), second + "订单金额(元)"},
-		"refund twice negative":  {row(func(f []string) { f[2], f[11] = "退款", "--88.80" }), second + "订单金额(元)"},
-		"long refund number": {row(func(f []string) {
-			f[2], f[11], f[21] = "退款", "-1.00", strings.Repeat("1", 65)
-		}), second + "退款批次号/请求号"},
-		"no time":              {set(5, ""), second + "完成时间"},
-		"time without seconds": {set(5, "2026-01-01 10:00"), second + "完成时间"},
-		"time with a fraction": {set(5, "2026-01-01 10:00:00.5"), second + "完成时间"},
-		"short hour":           {set(5, "2026-01-01 1:00:00"), second + "完成时间"},
-		"no such day":          {set(5, "2026-02-30 10:00:00"), second + "完成时间"},
-		"long line":            {set(24, strings.Repeat("x", 64<<10)), fmt.Sprintf("after line %d: ", rowLine)},
 	} {
-		got, err := alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay)
-		if err == nil || !strings.HasPrefix(err.Error(), tc.want) || got.Lines != nil {
-			t.Errorf("%s: got %v, %v, want %q", name, got, err, tc.want)
+		for _, text := range []string{tc.text, gbk(t, tc.text)} {
+			got, err := alipay.ParseBill(strings.NewReader(text), billDay)
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || got.Lines != nil {
+				t.Errorf("%s: got %v, %v, want %q", name, got, err, tc.want)
+			}
 		}
 	}
-	bad := strings.Replace(gbk(t, bill(goodRow)), orderID, "o\xff\xff", 1)
-	if _, err := alipay.ParseBill(strings.NewReader(bad), billDay); err == nil ||
-		!strings.HasPrefix(err.Error(), "line 6: 商户订单号") {
-		t.Errorf("bytes that are not GBK in a number: %v", err)
+	broken := io.MultiReader(strings.NewReader(bill(goodRow, goodRow)), iotest.ErrReader(errors.New("reset")))
+	if got, err := alipay.ParseBill(broken, billDay); err == nil || err.Error() != "after line 9: reset" ||
+		got.Lines != nil {
+		t.Errorf("got %+v, %v, want no bill", got, err)
 	}
-	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title cut within a character
+}
+
+// TestParseBillNamesTheLineThatIsWrong checks that the lines around one of the shop's that cannot be read are read.
+func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
+	row := func(change func([]string)) string {
+		f := strings.Split(goodRow, "\t,")
+		change(f)
+		return strings.Join(f, "\t,")
+	}
+	set := func(i int, value string) string { return row(func(f []string) { f[i] = value }) }
+	for name, tc := range map[string]struct{ line, want string }{
+		"a field too few": {strings.Replace(goodRow, "\t,", "", 1), "24 fields, the header has 25"},
+		"a time too few": {strings.Replace(goodRow, "2026-01-01 10:00:00\t,", "", 1),
+			"24 fields, the header has 25"},
+		"a quote that is open":  {row(func(f []string) { f[3], f[18] = `"外套`, `x"` }), "10 fields"},
+		"only the order":        {"," + orderID, "2 fields"},
+		"order in odd quotes":   {set(1, "`"+orderID), "商户订单号"},
+		"order as a formula":    {set(1, `="`+orderID+`"`), "商户订单号"},
+		"no trade number":       {set(0, ""), "支付宝交易号"},
+		"odd trade number":      {set(0, "2026-01"), "支付宝交易号"},
+		"unknown kind":          {set(2, "撤销"), `业务类型 "撤销"`},
+		"no kind":               {set(2, ""), "业务类型"},
+		"exponent":              {set(11, "1e2"), "订单金额(元)"},
+		"three decimals":        {set(11, "88.880"), "订单金额(元)"},
+		"negative payment":      {set(11, "-88.80"), "订单金额(元)"},
+		"full-width digits":     {set(11, "８８.８８"), "订单金额(元)"},
+		"thousands":             {set(11, `"1,000.00"`), "订单金额(元)"},
+		"no amount":             {set(11, ""), "订单金额(元)"},
+		"nothing moved":         {set(11, "0.00"), "订单金额(元)"},
+		"positive refund":       {set(2, "退款"), "订单金额(元)"},
+		"refund twice negative": {row(func(f []string) { f[2], f[11] = "退款", "--88.80" }), "订单金额(元)"},
+		"long refund number": {row(func(f []string) {
+			f[2], f[11], f[21] = "退款", "-1.00", strings.Repeat("1", 65)
+		}), "退款批次号/请求号"},
+		"no time":              {set(5, ""), "完成时间"},
+		"time without seconds": {set(5, "2026-01-01 10:00"), "完成时间"},
+		"time with a fraction": {set(5, "2026-01-01 10:00:00.5"), "完成时间"},
+		"short hour":           {set(5, "2026-01-01 1:00:00"), "完成时间"},
+		"no such day":          {set(5, "2026-02-30 10:00:00"), "完成时间"},
+		"long line":            {set(24, strings.Repeat("x", 64<<10)), "longer than 65536 bytes"},
+		"far longer line":      {set(24, strings.Repeat("x", 1<<20)), "longer than 65536 bytes"},
+	} {
+		got, err := alipay.ParseBill(strings.NewReader(gbk(t, bill(goodRow, tc.line, goodRow, tc.line))), billDay)
+		want := fmt.Sprintf("line %d: order %s: %s", rowLine+1, orderID, tc.want)
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "; and 1 more lines") ||
+			len(got.Lines) != 2 || got.Others != 0 {
+			t.Errorf("%s: got %v, %v, want %q", name, got, err, want)
+		}
+	}
+	over := bill(goodRow, set(3, "\"外\r\n套\""), goodRow) // the rest of it is nobody's
+	if got, err := alipay.ParseBill(strings.NewReader(gbk(t, over)), billDay); err == nil || len(got.Lines) != 2 ||
+		got.Others != 1 {
+		t.Errorf("a title over two lines: %+v, %v, want it named", got, err)
+	}
+	bad := strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title cut within a character
 	must.Equal(t, 1, len(must.Get(alipay.ParseBill(strings.NewReader(bad), billDay)).Lines),
 		"bytes that are not GBK in a title")
+	must.Equal(t, 1, len(must.Get(alipay.ParseBill(strings.NewReader(bill(goodRow)), billDay)).Lines), "a bill in UTF-8")
 }
 
 func TestBillIsAskedForDownloadedAndRead(t *testing.T) {
-	body := archive(t, zipped{detailsName, bill(goodRow)}, zipped{"20880000000000010156_20260101_业务明细(汇总).csv", "汇总"})
+	body := archive(t, zipped{detailsName, bill(goodRow)}, zipped{"20880000000000010156_20260101_业务明细(汇总).csv", "汇总"},
+		zipped{"说明.txt", "x"})
 	for name, tc := range map[string]struct{ address, want string }{
 		"HTTPS":                        {billAddress, billAddress},
 		"Alipay's pages have it so":    {strings.Replace(billAddress, "https:", "http:", 1), billAddress},
@@ -320,7 +412,7 @@ func TestBillDownloadTrouble(t *testing.T) {
 			zipped{"2_业务明细.csv", bill(goodRow)})),
 		"an unknown file":    sends(archive(t, zipped{detailsName, bill(goodRow)}, zipped{"业务明细_2.txt", "x"})),
 		"far too many":       sends(archive(t, make([]zipped, 100)...)),
-		"an unreadable line": sends(archive(t, zipped{detailsName, bill("x")})),
+		"an unreadable line": sends(archive(t, zipped{detailsName, bill("," + orderID)})),
 		"a bomb":             sends(lying(t, alipay.MaxBill+1)),
 		"a bomb that lies":   sends(lying(t, 100)),
 	} {

@@ -44,10 +44,26 @@ type orderContent struct {
 	TradeNo    string `json:"trade_no,omitempty"`
 }
 
+// text is a value that Alipay writes as a string or as a number: "88.88" or, as some of its samples have it, 88.88.
+// Anything else is "", so that a value that the call does not need cannot fail it.
+type text string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *text) UnmarshalJSON(b []byte) error {
+	*t = ""
+	var s string
+	if b[0] == '"' && json.Unmarshal(b, &s) == nil {
+		*t = text(s)
+	} else if b[0] == '-' || b[0] >= '0' && b[0] <= '9' {
+		*t = text(b)
+	}
+	return nil
+}
+
 // result is the common part of all answers.
 type result struct {
-	Code    string `json:"code"`
-	SubCode string `json:"sub_code"`
+	Code    text `json:"code"`
+	SubCode text `json:"sub_code"`
 }
 
 // fault returns the error for a result that proves nothing.
@@ -59,17 +75,18 @@ func (r result) fault(method, about string) error {
 // the prefix of one of Alipay's system errors. A refund whose fee cannot be charged ("退收费异常") should be repeated
 // later, says Alipay.
 func (r result) final() bool {
-	return r.Code == codeBusiness && strings.HasPrefix(r.SubCode, "ACQ.") &&
-		!strings.HasSuffix(r.SubCode, "SYSTEM_ERROR") && r.SubCode != subCharge
+	sub := string(r.SubCode)
+	return r.Code == codeBusiness && strings.HasPrefix(sub, "ACQ.") && !strings.HasSuffix(sub, "SYSTEM_ERROR") &&
+		sub != subCharge
 }
 
 // tradeAnswer is the part of the answers to query and close that the client reads.
 type tradeAnswer struct {
 	result
-	OutTradeNo  string      `json:"out_trade_no"`
-	TradeNo     string      `json:"trade_no"`
-	TradeStatus string      `json:"trade_status"`
-	TotalAmount json.Number `json:"total_amount"` // "88.88" or, as some of Alipay's samples have it, 88.88
+	OutTradeNo  text `json:"out_trade_no"`
+	TradeNo     text `json:"trade_no"`
+	TradeStatus text `json:"trade_status"`
+	TotalAmount text `json:"total_amount"`
 }
 
 // Query implements seckill.Payments with alipay.trade.query. Every error is a fault.
@@ -93,7 +110,7 @@ func (c *Client) Trade(ctx context.Context, order, tradeNo string) (seckill.Trad
 	if err := a.same(sameness{"trade_no", a.TradeNo, tradeNo}); err != nil {
 		return seckill.Trade{}, fmt.Errorf("alipay: %s %s: %w", MethodQuery, order, err)
 	}
-	if a.Code == codeSuccess && a.OutTradeNo != order {
+	if a.Code == codeSuccess && string(a.OutTradeNo) != order {
 		return seckill.Trade{State: seckill.TradeUnknown}, nil
 	}
 	return a.read(order)
@@ -107,14 +124,14 @@ func (a *tradeAnswer) read(order string) (seckill.Trade, error) {
 	if a.Code != codeSuccess {
 		return seckill.Trade{}, a.fault(MethodQuery, order)
 	}
-	state, known := tradeStates[a.TradeStatus]
-	amount, err := seckill.ParseYuan(a.TotalAmount.String())
-	if !known || err != nil || !validTradeNo(a.TradeNo) {
+	state, known := tradeStates[string(a.TradeStatus)]
+	amount, err := seckill.ParseYuan(string(a.TotalAmount))
+	if !known || err != nil || !validTradeNo(string(a.TradeNo)) {
 		return seckill.Trade{}, fmt.Errorf(
 			"alipay: %s %s: unreadable answer: trade_status %.40q, total_amount %.40q, trade_no %.70q",
 			MethodQuery, order, a.TradeStatus, a.TotalAmount, a.TradeNo)
 	}
-	return seckill.Trade{State: state, TradeNo: a.TradeNo, Amount: amount}, nil
+	return seckill.Trade{State: state, TradeNo: string(a.TradeNo), Amount: amount}, nil
 }
 
 // Close implements seckill.Payments with alipay.trade.close. Every error is a fault.
@@ -146,13 +163,17 @@ func (c *Client) trade(ctx context.Context, method, order string) (*tradeAnswer,
 }
 
 // sameness is a number in an answer and the number that the call was about.
-type sameness struct{ name, got, asked string }
+type sameness struct {
+	name  string
+	got   text
+	asked string
+}
 
 // same refuses an answer about another trade, order or refund: an attacker could replay a genuine one. A refusal may
 // lack the number; a success must have it.
 func (r result) same(numbers ...sameness) error {
 	for _, n := range numbers {
-		if n.got != n.asked && (n.got != "" || r.Code == codeSuccess) {
+		if string(n.got) != n.asked && (n.got != "" || r.Code == codeSuccess) {
 			return fmt.Errorf("answer about another %s: %.70q", n.name, n.got)
 		}
 	}
@@ -200,47 +221,83 @@ func (c *Client) call(ctx context.Context, method, about string, content, out an
 // readAnswer extracts the method's node from a body, checks Alipay's signature over its bytes, and decodes these same
 // bytes into out.
 func (c *Client) readAnswer(body []byte, method string, out any) error {
-	node, beside, err := splitAnswer(body, strings.ReplaceAll(method, ".", "_")+"_response")
+	if len(body) > MaxResponse {
+		return fmt.Errorf("answer longer than %d bytes", MaxResponse)
+	}
+	var parts answerParts
+	var err error
+	for _, plain := range readings(body) {
+		if parts, err = splitAnswer(plain, strings.ReplaceAll(method, ".", "_")+"_response"); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return err
 	}
-	if err := c.sameCert(beside.CertSN); err != nil {
+	if err := c.sameCert(string(parts.certSN)); err != nil {
 		return err
 	}
-	sign := beside.Sign
+	node, sign := body[parts.at:parts.at+len(parts.node)], string(parts.sign)
 	if err := CheckSign(c.alipay, node, sign); err != nil {
 		// Alipay sometimes signs before it escapes slashes; its Java SDK (checkResponseSign) allows for this.
-		node = bytes.ReplaceAll(node, []byte(`\/`), []byte(`/`))
-		if err := CheckSign(c.alipay, node, sign); err != nil {
+		if err := CheckSign(c.alipay, bytes.ReplaceAll(node, []byte(`\/`), []byte(`/`)), sign); err != nil {
 			return err
 		}
 	}
-	if err := json.Unmarshal(node, out); err != nil {
+	if err := json.Unmarshal(parts.node, out); err != nil {
 		return fmt.Errorf("unreadable answer: %w", err)
 	}
 	return nil
 }
 
-// beside is the part of an answer outside its node.
-type beside struct {
-	Sign   string
-	CertSN string // certificate mode: number of the certificate whose key signed
+// readings returns what a body may say: itself and, if it is not UTF-8, first a copy of the same length with ? for each
+// byte of a character of GBK or GB18030. Alipay answers in these whatever was asked for, mostly in sub_msg, and the
+// second byte of such a character may be a backslash, which JSON would take for an escape. All that is read is ASCII.
+// A text in the wrong charset cannot become a part of the JSON: for that, one of its quotes would have to follow a
+// comma, a colon or a bracket at once, and Alipay writes a backslash before each.
+func readings(body []byte) [][]byte {
+	if utf8.Valid(body) {
+		return [][]byte{body}
+	}
+	plain := bytes.Clone(body)
+	within := func(i int, low, high byte) bool { return i < len(body) && body[i] >= low && body[i] <= high }
+	for i := 0; i < len(body); i++ {
+		if body[i] < utf8.RuneSelf {
+			continue
+		}
+		size := 1
+		switch lead := within(i, 0x81, 0xfe); {
+		case lead && within(i+1, 0x40, 0xfe):
+			size = 2
+		case lead && within(i+1, '0', '9') && within(i+2, 0x81, 0xfe) && within(i+3, '0', '9'):
+			size = 4
+		}
+		for end := i + size; i < end; i++ {
+			plain[i] = '?'
+		}
+		i--
+	}
+	return [][]byte{plain, body}
 }
 
-// splitAnswer returns the raw bytes of the named node, exactly as received, and the rest of the answer. It refuses a
-// second node of that name: otherwise the checked node and the decoded one could differ.
-func splitAnswer(body []byte, name string) (node []byte, b beside, err error) {
-	if len(body) > MaxResponse {
-		return nil, b, fmt.Errorf("answer longer than %d bytes", MaxResponse)
-	}
-	if !utf8.Valid(body) {
-		return nil, b, errors.New("answer is not UTF-8")
-	}
+// answerParts are the parts of an answer that are read: the bytes of its node and where they begin, the signature and,
+// in certificate mode, the number of the certificate whose key signed.
+type answerParts struct {
+	node         json.RawMessage
+	at           int
+	sign, certSN text
+}
+
+// splitAnswer returns the parts of an answer with the named node. It refuses a second one of a part: otherwise the
+// checked node and the decoded one could differ.
+func splitAnswer(body []byte, name string) (p answerParts, err error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, b, errors.New("answer is not a JSON object")
+		return p, errors.New("answer is not a JSON object")
 	}
-	seen := map[string]json.RawMessage{}
+	var fault result
+	read := map[string]any{name: &p.node, "sign": &p.sign, "alipay_cert_sn": &p.certSN, "error_response": &fault}
+	seen := map[string]bool{}
 	for dec.More() {
 		var raw json.RawMessage
 		key, err := dec.Token()
@@ -248,34 +305,38 @@ func splitAnswer(body []byte, name string) (node []byte, b beside, err error) {
 			err = dec.Decode(&raw)
 		}
 		if err != nil {
-			return nil, b, errors.New("answer is not a JSON object")
+			return p, errors.New("answer is not a JSON object")
 		}
 		k := key.(string) // inside an object a decoder returns only string keys
-		if _, twice := seen[k]; twice {
-			return nil, b, fmt.Errorf("answer with %.40q twice", k)
+		into, ok := read[k]
+		if !ok {
+			continue
 		}
-		seen[k] = raw
+		if seen[k] {
+			return p, fmt.Errorf("answer with %.40q twice", k)
+		}
+		seen[k] = true
+		if k == name {
+			p.at = int(dec.InputOffset()) - len(raw)
+		}
+		_ = json.Unmarshal(raw, into) // one of another type lacks what is checked below
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, b, errors.New("answer is cut off")
+		return p, errors.New("answer is cut off")
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, b, errors.New("answer goes on after its end")
+		return p, errors.New("answer goes on after its end")
 	}
-	if node = seen[name]; node == nil {
-		var r result
-		if json.Unmarshal(seen["error_response"], &r) == nil {
-			return nil, b, fmt.Errorf("error_response: code %.20q, sub_code %.80q", r.Code, r.SubCode)
-		}
-		return nil, b, fmt.Errorf("answer without %s", name)
+	switch {
+	case p.node == nil && fault != result{}:
+		return p, fmt.Errorf("error_response: code %.20q, sub_code %.80q", fault.Code, fault.SubCode)
+	case p.node == nil:
+		return p, fmt.Errorf("answer without %s", name)
+	case p.sign == "":
+		_ = json.Unmarshal(p.node, &fault)
+		return p, fmt.Errorf("answer without a signature: code %.20q, sub_code %.80q", fault.Code, fault.SubCode)
 	}
-	if json.Unmarshal(seen["sign"], &b.Sign) != nil || b.Sign == "" {
-		return nil, b, errors.New("answer without a signature")
-	}
-	if sn := seen["alipay_cert_sn"]; sn != nil && json.Unmarshal(sn, &b.CertSN) != nil {
-		return nil, b, errors.New("answer with an alipay_cert_sn that is not text")
-	}
-	return node, b, nil
+	return p, nil
 }
 
 // validTradeNo reports whether s may be Alipay's trade number: 1 to 64 ASCII letters and digits.

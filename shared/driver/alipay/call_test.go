@@ -158,6 +158,69 @@ func TestAnswerIsCheckedAsReceived(t *testing.T) {
 	}
 }
 
+// TestAnswersThatAreNotUTF8 covers answers with texts in other charsets: Alipay has answered in GBK to calls in UTF-8,
+// with a right signature over those bytes.
+func TestAnswersThatAreNotUTF8(t *testing.T) {
+	texts := map[string]string{"GBK": "\xbd\xbb\xd2\xd7\xb2\xbb\xb4\xe6\xd4\xda"} // 交易不存在
+	texts["GBK with backslashes"] = "\xd5\x5c \xd5\x5cn\xd5\x5c\xd5\x5c"          // 誠, of which the second byte is one
+	texts["GBK with quotes"] = `\"` + "\xd5\x5c" + `\",\"code\":\"10000\",` + "\xd5\x5c" + `\"`
+	texts["GB18030 of four bytes"] = "\x81\x30\x81\x30\x81\x38\x8d\x30"
+	texts["GBK, cut"] = "\xbd\xbb\xd2"
+	texts["UTF-8, cut"] = "交易\xe4\xb8"
+	texts["UTF-8 and a byte"] = `中\"中\"\\` + "\xff"
+	texts["Big5"] = "\xb3\x5c\xa5\x5c"
+	texts["Latin 1"] = "caf\xe9"
+	envelope := func(method, node string) string {
+		return `{"` + strings.ReplaceAll(method, ".", "_") + `_response":` + node + `,"sign":"` +
+			signWith(t, gatewayKeys(), node) + `"}`
+	}
+	refusal := func(sub, text string) string {
+		return `{"code":"40004","msg":"` + text + `","sub_code":"` + sub + `","sub_msg":"` + text + `"}`
+	}
+	c := func(method, node string) *alipay.Client {
+		return client(t, answering([]byte(envelope(method, node))), &clock{start})
+	}
+	for name, text := range texts {
+		paid := strings.Replace(paidNode, "{", `{"buyer_user_name":"`+text+`",`, 1)
+		missing := refusal("ACQ.TRADE_NOT_EXIST", text)
+		must.Equal(t, paidTrade, must.Get(c(alipay.MethodQuery, paid).Query(t.Context(), orderID)), name)
+		must.Equal(t, seckill.Trade{State: seckill.TradeUnknown},
+			must.Get(c(alipay.MethodQuery, missing).Query(t.Context(), orderID)), name)
+		must.Equal(t, seckill.CloseMissing,
+			must.Get(c(alipay.MethodClose, missing).Close(t.Context(), orderID)), name)
+		low := refusal("ACQ.SELLER_BALANCE_NOT_ENOUGH", text)
+		must.Equal(t, seckill.RefundAnswer{State: seckill.RefundRefused, Code: "ACQ.SELLER_BALANCE_NOT_ENOUGH"},
+			must.Get(c(alipay.MethodRefund, low).Refund(t.Context(), refund())), name)
+		must.Equal(t, seckill.RefundAnswer{State: seckill.RefundMissing},
+			must.Get(c(alipay.MethodRefundQuery, missing).RefundStatus(t.Context(), refund())), name)
+		none := refusal("isp.bill_not_exist", text)
+		if _, err := c(alipay.MethodBill, none).Bill(t.Context(), billDay); !errors.Is(err, seckill.ErrNoBill) {
+			t.Errorf("%s: no bill: %v", name, err)
+		}
+		body := envelope(alipay.MethodQuery, paid)
+		for what, other := range map[string]string{"text": strings.Replace(body, text, text+"x", 1),
+			"in UTF-8": strings.Replace(body, text, "交易不存在", 1), "amount": strings.Replace(body, "88.80", "88.81", 1),
+			"amount not ASCII": envelope(alipay.MethodQuery, strings.Replace(paid, "88.80", "88\xa3\xae80", 1)),
+			"order not ASCII":  envelope(alipay.MethodQuery, strings.Replace(paid, orderID, orderID+"\xba\xec", 1))} {
+			got, err := client(t, answering([]byte(other)), &clock{start}).Query(t.Context(), orderID)
+			if err == nil {
+				t.Errorf("%s, %s changed: got %+v", name, what, got)
+			}
+		}
+	}
+}
+
+// TestWhatACallDoesNotNeedCannotFailIt covers values of other types than the documented ones, all signed.
+func TestWhatACallDoesNotNeedCannotFailIt(t *testing.T) {
+	for _, odd := range []string{`""`, `"1,005.00"`, `null`, `{}`, `[1]`, `true`, `1e400`} {
+		node := `{"code":40004,"sub_code":"ACQ.TRADE_NOT_EXIST","total_amount":` + odd + `,"trade_status":` + odd +
+			`,"trade_no":` + odd + `,"msg":` + odd + `}`
+		body := strings.Replace(envelope(t, node), "{", `{"msg":`+odd+`,"alipay_cert_sn":`+odd+`,"msg":1,`, 1)
+		got := must.Get(client(t, answering([]byte(body)), &clock{start}).Query(t.Context(), orderID))
+		must.Equal(t, seckill.Trade{State: seckill.TradeUnknown}, got, odd)
+	}
+}
+
 func TestQueryTakesNothingElseForAnAnswer(t *testing.T) {
 	good := envelope(t, paidNode)
 	refusal := func(code, sub string) string {
@@ -176,21 +239,21 @@ func TestQueryTakesNothingElseForAnAnswer(t *testing.T) {
 			paidNode) + `"}`,
 		"our own key": `{"alipay_trade_query_response":` + paidNode + `,"sign":"` + signWith(t, shopKeys(),
 			paidNode) + `"}`,
-		"tampered amount":     strings.Replace(good, "88.80", "88.81", 1),
-		"tampered state":      strings.Replace(good, "TRADE_SUCCESS", "TRADE_FINISHED", 1),
-		"white space changed": strings.Replace(good, `"code":"10000"`, `"code": "10000"`, 1),
-		"no signature":        `{"alipay_trade_query_response":` + paidNode + `}`,
-		"empty signature":     `{"alipay_trade_query_response":` + paidNode + `,"sign":""}`,
-		"signature a number":  `{"alipay_trade_query_response":` + paidNode + `,"sign":1}`,
-		"missing, unsigned":   `{"alipay_trade_query_response":` + missing + `}`,
-		"missing, forged":     `{"alipay_trade_query_response":` + missing + `,"sign":"` + sign + `"}`,
+		"tampered amount":      strings.Replace(good, "88.80", "88.81", 1),
+		"tampered state":       strings.Replace(good, "TRADE_SUCCESS", "TRADE_FINISHED", 1),
+		"white space changed":  strings.Replace(good, `"code":"10000"`, `"code": "10000"`, 1),
+		"no signature":         `{"alipay_trade_query_response":` + paidNode + `}`,
+		"empty signature":      `{"alipay_trade_query_response":` + paidNode + `,"sign":""}`,
+		"signature a number":   `{"alipay_trade_query_response":` + paidNode + `,"sign":1}`,
+		"sign in another case": strings.Replace(good, `"sign":`, `"Sign":`, 1),
+		"missing, unsigned":    `{"alipay_trade_query_response":` + missing + `}`,
+		"missing, forged":      `{"alipay_trade_query_response":` + missing + `,"sign":"` + sign + `"}`,
 		"node twice": `{"alipay_trade_query_response":` + missing + `,"alipay_trade_query_response":` +
 			paidNode + `,"sign":"` + sign + `"}`,
 		"signature twice":    `{"sign":"x","alipay_trade_query_response":` + paidNode + `,"sign":"` + sign + `"}`,
 		"another method":     strings.Replace(good, "query", "close", 1),
 		"node in other case": strings.Replace(good, "alipay_trade", "Alipay_trade", 1),
 		"error node":         `{"error_response":{"code":"20000","sub_code":"isp.unknow-error"}}`,
-		"no UTF-8":           envelope(t, strings.Replace(paidNode, "Success", "Succe\xff", 1)),
 		"another order":      envelope(t, strings.Replace(paidNode, orderID, otherID, 1)),
 		"no order":           envelope(t, strings.Replace(paidNode, orderID, "", 1)),
 		"missing, other order": envelope(t, `{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST","out_trade_no":"`+otherID+

@@ -15,9 +15,6 @@ import (
 	"time"
 )
 
-// maxCerts is the largest number of certificates in a file; Alipay's root file has four.
-const maxCerts = 32
-
 // errOwnCert: the app's own certificate or key is configured where Alipay's belongs.
 var errOwnCert = errors.New("this is the app's own: give the one named alipayCertPublicKey_RSA2.crt")
 
@@ -135,29 +132,44 @@ func unreadable(err error) error { return fmt.Errorf("an unreadable certificate:
 
 // parseCerts returns the DER of the PEM certificates. The error never contains any of the text.
 func parseCerts(text string) ([][]byte, error) {
-	if strings.TrimSpace(text) == "" {
+	text = pasted(text)
+	if text == "" {
 		return nil, errors.New("empty")
 	}
+	blocks, err := pemBlocks(text)
+	if err != nil && !errors.Is(err, errCut) {
+		return nil, err
+	}
 	var out [][]byte
-	for rest := []byte(text); ; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		if strings.Contains(block.Type, "PRIVATE KEY") {
+	for _, b := range blocks {
+		if strings.Contains(b.Type, "PRIVATE KEY") {
 			return nil, errors.New("a private key stands where a certificate belongs")
 		}
-		if block.Type != "CERTIFICATE" {
+		if b.Type != "CERTIFICATE" {
 			return nil, errors.New("not a certificate")
 		}
-		if out = append(out, block.Bytes); len(out) > maxCerts {
-			return nil, fmt.Errorf("more than %d certificates", maxCerts)
-		}
+		out = append(out, b.Bytes)
 	}
-	if len(out) == 0 || strings.Count(text, "-----BEGIN") != len(out) {
+	if len(out) == 0 {
 		return nil, errors.New("not whole certificates in PEM: copy the .crt file whole")
 	}
 	return out, nil
+}
+
+// PlainCertificates returns the certificates of a file as PEM in UTF-8, however the file was encoded and whatever
+// stands between them. It does not check them. The error never contains any of the text.
+func PlainCertificates(text string) (string, error) {
+	certs, err := parseCerts(text)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, der := range certs {
+		if err := pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: der}); err != nil {
+			return "", err
+		}
+	}
+	return out.String(), nil
 }
 
 // trust is what the client needs of Alipay's certificate chain.

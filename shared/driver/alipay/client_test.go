@@ -71,6 +71,42 @@ func TestPrepareWithATitleOfForbiddenCharactersOnly(t *testing.T) {
 	}
 }
 
+// asPasted returns the forms in which people paste base64 or PEM text, by way of editors, pages and settings.
+func asPasted(text string) map[string]string {
+	lines := func(end string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", end) }
+	utf16le := []byte{0xff, 0xfe}
+	utf16be := []byte{0xfe, 0xff}
+	for _, r := range lines("\r\n") {
+		utf16le = append(utf16le, byte(r), 0)
+		utf16be = append(utf16be, 0, byte(r))
+	}
+	return map[string]string{
+		"as it is":              text,
+		"Windows line ends":     lines("\r\n"),
+		"old Mac line ends":     lines("\r"),
+		"one line":              lines(" "),
+		"without line ends":     lines(""),
+		`\n written out`:        lines(`\n`),
+		`\n in a JSON of JSON`:  lines(`\\n`),
+		`\r\n written out`:      lines(`\r\n`) + `\r\n`,
+		"lines continued":       lines("\\\n"),
+		"blanks at line ends":   lines(" \t\n") + " ",
+		"indented":              "  " + lines("\n  "),
+		"empty lines between":   "\n\n" + lines("\n\n") + "\n\n",
+		"a byte-order mark":     "\ufeff" + text,
+		"UTF-16 of Windows":     string(utf16le),
+		"UTF-16, other order":   string(utf16be),
+		"zero-width characters": "\u200b" + lines("\u200b\n") + "\u2060\u200d",
+		"no-break spaces":       lines("\u00a0\n\u00a0"),
+		"wide spaces":           lines("\u3000\n"),
+		"double quotes":         `"` + lines("\n") + `"`,
+		"single quotes, comma":  "'" + lines("\n") + "',\n",
+		"quotes of Word":        "“" + lines("\n") + "”",
+		"quotes of a JSON":      `"` + strings.ReplaceAll(lines(`\n`), "/", `\/`) + `",`,
+		"NUL at the end":        text + "\x00",
+	}
+}
+
 func TestKeysInEveryForm(t *testing.T) {
 	private, public := shopKeys().Private, shopKeys().Public
 	block, _ := pem.Decode([]byte(private))
@@ -79,27 +115,87 @@ func TestKeysInEveryForm(t *testing.T) {
 	pkcs1 := x509.MarshalPKCS1PrivateKey(key)
 	pkcs1Public := x509.MarshalPKCS1PublicKey(&key.PublicKey)
 	publicBlock, _ := pem.Decode([]byte(public))
-	bare := func(der []byte) string { return base64.StdEncoding.EncodeToString(der) }
-	for name, text := range map[string]string{
-		"PKCS #8 PEM":                  private,
-		"PKCS #8 base64":               bare(block.Bytes),
-		"PKCS #1 PEM":                  string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: pkcs1})),
-		"PKCS #1 base64":               bare(pkcs1),
-		"base64 in lines with a break": " " + bare(pkcs1)[:64] + "\r\n" + bare(pkcs1)[64:] + "\n",
-		"PEM with blank lines around":  "\n\n" + private + "\n",
-	} {
-		if got, err := alipay.ParsePrivateKey(text); err != nil || !got.Equal(key) {
-			t.Errorf("private key as %s: %v", name, err)
+	forms := func(label string, der []byte) map[string]string {
+		bare := base64.StdEncoding.EncodeToString(der)
+		block := string(pem.EncodeToMemory(&pem.Block{Type: label, Bytes: der}))
+		return map[string]string{
+			"PEM": block, "base64": bare, "base64 in lines": bare[:64] + "\n" + bare[64:],
+			"base64, = lost":          strings.TrimRight(bare, "="),
+			"PEM, one line of base64": "-----BEGIN " + label + "-----\n" + bare + "\n-----END " + label + "-----\n",
+			"PEM, fewer dashes":       strings.ReplaceAll(block, "-----", "---"),
+			"PEM after other text":    "Bag Attributes\n    localKeyID: 01\n" + block,
 		}
 	}
-	for name, text := range map[string]string{
-		"PKIX PEM":       public,
-		"PKIX base64":    bare(publicBlock.Bytes),
-		"PKCS #1 PEM":    string(pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: pkcs1Public})),
-		"PKCS #1 base64": bare(pkcs1Public),
+	for label, der := range map[string][]byte{"PRIVATE KEY": block.Bytes, "RSA PRIVATE KEY": pkcs1,
+		"RSA PRIVATE KEY ": block.Bytes} {
+		for form, text := range forms(strings.TrimSpace(label), der) {
+			for how, text := range asPasted(text) {
+				if got, err := alipay.ParsePrivateKey(text); err != nil || !got.Equal(key) {
+					t.Errorf("private key as %s, %s, %s: %v", label, form, how, err)
+				}
+			}
+		}
+	}
+	for label, der := range map[string][]byte{"PUBLIC KEY": publicBlock.Bytes, "RSA PUBLIC KEY": pkcs1Public,
+		"RSA PUBLIC KEY ": publicBlock.Bytes} {
+		for form, text := range forms(strings.TrimSpace(label), der) {
+			for how, text := range asPasted(text) {
+				if got, err := alipay.ParsePublicKey(text); err != nil || !got.Equal(&key.PublicKey) {
+					t.Errorf("public key as %s, %s, %s: %v", label, form, how, err)
+				}
+			}
+		}
+	}
+	for how, text := range asPasted(certs().app.pem()) {
+		must.Equal(t, must.Get(alipay.AppCertSN(certs().app.pem())), must.Get(alipay.AppCertSN(text)), how)
+	}
+}
+
+// TestKeysThatAreNot checks that what is no key, or is damaged, is refused with its cause, and that none of it is read
+// as another key.
+func TestKeysThatAreNot(t *testing.T) {
+	private, public := shopKeys().Private, shopKeys().Public
+	key := must.Get(alipay.ParsePrivateKey(private))
+	request := must.Get(x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, key))
+	for how, text := range asPasted(public) {
+		if _, err := alipay.ParsePrivateKey(text); err == nil ||
+			!strings.Contains(err.Error(), "not a private key but a public key") {
+			t.Errorf("a public key as private, %s: %v", how, err)
+		}
+	}
+	for how, text := range asPasted(private) {
+		if _, err := alipay.ParsePublicKey(text); err == nil ||
+			!strings.Contains(err.Error(), "not a public key but a private key") {
+			t.Errorf("a private key as public, %s: %v", how, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "empty", " \ufeff\"\" ": "empty",
+		base64.StdEncoding.EncodeToString(request): "not a private key but a certificate request",
+		"Proc-Type":  "neither PEM nor base64",
+		"https://x/": "neither PEM nor base64", "私钥": "neither PEM nor base64", url.QueryEscape(private): "neither PEM nor base64",
+		"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n" +
+			"-----END RSA PRIVATE KEY-----": "encrypted",
+		private + "x": "not one whole PEM block", private + public: "not one whole PEM block",
+		private[:len(private)-30]:             "not one whole PEM block",
+		strings.Replace(private, "M", "!", 1): "a PEM block that is not base64",
+		strings.Replace(private, strings.Split(private, "\n")[3]+"\n", "", 1): "" +
+			"not a private key in PKCS #8 or PKCS #1",
+		private[:300] + private[301:]: "",
 	} {
-		if got, err := alipay.ParsePublicKey(text); err != nil || !got.Equal(&key.PublicKey) {
-			t.Errorf("public key as %s: %v", name, err)
+		got, err := alipay.ParsePrivateKey(text)
+		if err == nil || !strings.Contains(err.Error(), want) || got != nil {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+		if err != nil && len(text) > 100 && strings.Contains(err.Error(), text[50:60]) {
+			t.Errorf("the error holds key material: %v", err)
+		}
+	}
+	body := []byte(private)
+	for i := 30; i < len(body)-30; i += 7 {
+		changed := string(body[:i]) + string(body[i]^1) + string(body[i+1:])
+		if got, err := alipay.ParsePrivateKey(changed); err == nil && !got.Equal(key) {
+			t.Errorf("byte %d changed: read as another key", i)
 		}
 	}
 }

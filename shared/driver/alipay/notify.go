@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -17,7 +15,6 @@ import (
 const (
 	maxNotifyParams = 100
 	maxNotifyBytes  = 64 << 10
-	maxParamName    = 64
 )
 
 // Verifier implements seckill.Verifier. It has no key of the shop, so an attacker who takes over its process can sign
@@ -106,6 +103,22 @@ func (v *Verifier) sameCert(sn string) error {
 	return nil
 }
 
+// readNames lists the parameters that Verify reads, and thus the only ones that can do harm. What is signed is not the
+// form but the text that SignContent makes of it, and that escapes neither & nor =: a coupon that somebody named
+// "Buy 1&get=1" stands there like a parameter "get", so one text may be that of several forms, and nobody knows which
+// of them Alipay signed. That is harmless while all of them say the same in these parameters. So each of these names
+// must stand in the text exactly as often as the form has it, once or never. Then no form of this text has one of them
+// twice, hides one in a text or in another's name, or has one that this form lacks.
+//
+// One forgery remains. If Alipay signs a text "x&refund_fee=5" in a notification without refund_fee, then whoever can
+// read what Alipay sends us can send it again as a form with refund_fee=5. It needs a parameter that is read and that
+// Alipay leaves out: any other would then stand there twice. It also needs a text of a stranger right before that
+// parameter's place in the alphabet, and there is none: subject is the shop's own (see Subject), voucher_detail_list
+// comes after all of these names, and before refund_fee only passback_params could hold a text, which the shop never
+// sends. The same holds of gmt_refund, which has a time of Alipay's right before it.
+var readNames = []string{"alipay_cert_sn", "app_id", "gmt_refund", "notify_id", "out_trade_no", "refund_fee",
+	"seller_id", "total_amount", "trade_no", "trade_status"}
+
 // Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is
 // wrong, or a signed value is one that Alipay never writes. CodeNotOurs: authentic, but for another app or seller, or
 // its out_trade_no is not an order id. The caller checks whether the order exists and has this amount. Any other
@@ -115,108 +128,82 @@ func (v *Verifier) Verify(parameters map[string][]string) (seckill.Notification,
 	if err := v.inTime(); err != nil {
 		return seckill.Notification{}, err
 	}
-	if err := v.authentic(form); err != nil {
+	read, err := v.authentic(form)
+	if err != nil {
 		return seckill.Notification{}, &seckill.Error{Code: seckill.CodeForged, Err: err}
 	}
-	order := form.Get("out_trade_no")
+	order := read["out_trade_no"]
 	for _, f := range []struct {
 		name string
 		ours bool
 	}{
-		{"app_id", form.Get("app_id") == v.appID},
-		{"seller_id", form.Get("seller_id") == v.sellerID},
+		{"app_id", read["app_id"] == v.appID},
+		{"seller_id", read["seller_id"] == v.sellerID},
 		{"out_trade_no", seckill.ValidOrderID(order)},
 	} {
 		if !f.ours {
 			return seckill.Notification{}, &seckill.Error{Code: seckill.CodeNotOurs,
-				Err: fmt.Errorf("alipay: notification with %s %.70q", f.name, form.Get(f.name))}
+				Err: fmt.Errorf("alipay: notification with %s %.70q", f.name, read[f.name])}
 		}
 	}
-	amount, err := seckill.ParseYuan(form.Get("total_amount"))
-	state, known := tradeStates[form.Get("trade_status")]
-	id := form.Get("notify_id")
-	if err != nil || !known || !validTradeNo(form.Get("trade_no")) || !validNotificationID(id) {
+	amount, err := seckill.ParseYuan(read["total_amount"])
+	state, known := tradeStates[read["trade_status"]]
+	id := read["notify_id"]
+	back := seckill.Fen(0)
+	if fee := read["refund_fee"]; fee != "" && err == nil { // the sum of the trade's refunds
+		back, err = seckill.ParseYuan(fee)
+	}
+	untold := read["refund_fee"] == "" && read["gmt_refund"] != "" // refunded, and so paid
+	if err != nil || !known || !validTradeNo(read["trade_no"]) || !validNotificationID(id) {
 		return seckill.Notification{}, &seckill.Error{Code: seckill.CodeForged,
 			Err: fmt.Errorf(
 				"alipay: notification for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q, notify_id "+
 					"%.140q", order,
-				form.Get("total_amount"), form.Get("trade_status"), form.Get("trade_no"), id)}
+				read["total_amount"], read["trade_status"], read["trade_no"], id)}
 	}
-	return seckill.Notification{ID: id, Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
-		Paid: state == seckill.TradePaid, Raw: form.Encode()}, nil
+	return seckill.Notification{ID: id, Order: order, TradeNo: read["trade_no"], Amount: amount,
+		Paid: state == seckill.TradePaid || untold, Back: min(back, amount), Raw: form.Encode(),
+		Unsaid: read["refund_fee"] == "" && state == seckill.TradeClosed || untold}, nil
 }
 
-// chineseCharsets lists the charsets that Alipay may use whatever was requested: it signs the bytes. All values that
-// matter are ASCII, which is equal in all of them.
-var chineseCharsets = []string{"gbk", "gb2312", "gb18030"}
-
-// authentic checks the form's shape and Alipay's signature. It checks the shape first: that bounds the work and
-// ensures that the checked values are the ones that are read.
-func (v *Verifier) authentic(form url.Values) error {
+// authentic checks Alipay's signature and returns the values of readNames. It first bounds the work. Alipay signs
+// bytes, so whatever charset the other values are in, or none, is no reason to refuse; the values that are read are
+// ASCII.
+func (v *Verifier) authentic(form url.Values) (read map[string]string, err error) {
 	if len(form) > maxNotifyParams {
-		return fmt.Errorf("alipay: notification with %d parameters", len(form))
+		return nil, fmt.Errorf("alipay: notification with %d parameters", len(form))
 	}
-	charset := strings.ToLower(form.Get("charset"))
-	isUTF8 := charset == "" || charset == "utf-8"
 	total := 0
 	for name, values := range form {
 		if len(values) != 1 {
-			return fmt.Errorf("alipay: notification with %.40q %d times", name, len(values))
+			return nil, fmt.Errorf("alipay: notification with %.40q %d times", name, len(values))
 		}
-		total += len(name) + len(values[0])
-		if total > maxNotifyBytes {
-			return fmt.Errorf("alipay: notification longer than %d bytes", maxNotifyBytes)
-		}
-		if !validParamName(name) {
-			return fmt.Errorf("alipay: notification with a parameter named %.40q", name)
-		}
-		if isUTF8 && !utf8.ValidString(values[0]) || strings.IndexByte(values[0], 0) >= 0 {
-			return fmt.Errorf("alipay: notification with bytes in %s that are not text", name)
-		}
-		if holdsParam(values[0]) {
-			return fmt.Errorf("alipay: notification with another parameter within %s", name)
+		if total += len(name) + len(values[0]); total > maxNotifyBytes {
+			return nil, fmt.Errorf("alipay: notification longer than %d bytes", maxNotifyBytes)
 		}
 	}
 	if t := form.Get("sign_type"); t != "RSA2" {
-		return fmt.Errorf("alipay: notification with sign_type %.20q", t)
-	}
-	if !isUTF8 && !slices.Contains(chineseCharsets, charset) {
-		return fmt.Errorf("alipay: notification with charset %.20q", charset)
+		return nil, fmt.Errorf("alipay: notification with sign_type %.20q", t)
 	}
 	if err := v.sameCert(form.Get("alipay_cert_sn")); err != nil {
-		return err
+		return nil, err
 	}
 	sign := form.Get("sign")
 	if sign == "" {
-		return errors.New("alipay: notification without a signature")
+		return nil, errors.New("alipay: notification without a signature")
 	}
-	if err := CheckSign(v.alipay, []byte(SignContent(form, "sign", "sign_type")), sign); err != nil {
-		return fmt.Errorf("%w: notification for %.70q", err, form.Get("out_trade_no"))
-	}
-	return nil
-}
-
-// holdsParam reports whether a value contains an & followed by a parameter name and =. The signed text joins
-// parameters in the same way, so another form with that parameter beside this one would have the same signature, and
-// it is unknown which one Alipay signed.
-func holdsParam(value string) bool {
-	for _, part := range strings.Split(value, "&")[1:] {
-		if name, _, found := strings.Cut(part, "="); found && validParamName(name) {
-			return true
+	text := SignContent(form, "sign", "sign_type")
+	read = make(map[string]string, len(readNames))
+	for _, name := range readNames {
+		if strings.Count("&"+text, "&"+name+"=") != len(form[name]) {
+			return nil, fmt.Errorf("alipay: notification with another %s within a parameter", name)
 		}
+		read[name] = form.Get(name)
 	}
-	return false
-}
-
-// validParamName reports whether a parameter may have this name. The signed text does not escape = and &, so a name
-// that contains one could stand for several parameters.
-func validParamName(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' {
-			return false
-		}
+	if err := CheckSign(v.alipay, []byte(text), sign); err != nil {
+		return nil, fmt.Errorf("%w: notification for %.70q", err, read["out_trade_no"])
 	}
-	return len(s) > 0 && len(s) <= maxParamName
+	return read, nil
 }
 
 // validNotificationID reports whether s may be a notification's id: Alipay's are hexadecimal digits, some with

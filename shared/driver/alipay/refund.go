@@ -2,13 +2,16 @@ package alipay
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 var _ seckill.Refunds = (*Client)(nil)
+
+// maxRefundID is the longest out_request_no of a call, in characters.
+const maxRefundID = 64
 
 // Values in the answers to refund calls.
 const (
@@ -31,13 +34,13 @@ type refundContent struct {
 // (the sum of the trade's refunds); only a query has out_request_no, refund_amount and refund_status.
 type refundAnswer struct {
 	result
-	OutTradeNo   string      `json:"out_trade_no"`
-	TradeNo      string      `json:"trade_no"`
-	FundChange   string      `json:"fund_change"`
-	RefundFee    json.Number `json:"refund_fee"`
-	OutRequestNo string      `json:"out_request_no"`
-	RefundAmount json.Number `json:"refund_amount"`
-	RefundStatus string      `json:"refund_status"`
+	OutTradeNo   text `json:"out_trade_no"`
+	TradeNo      text `json:"trade_no"`
+	FundChange   text `json:"fund_change"`
+	RefundFee    text `json:"refund_fee"`
+	OutRequestNo text `json:"out_request_no"`
+	RefundAmount text `json:"refund_amount"`
+	RefundStatus text `json:"refund_status"`
 }
 
 // Refund implements seckill.Refunds with alipay.trade.refund. By the call's documentation only fund_change=Y proves
@@ -62,13 +65,13 @@ func (c *Client) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAn
 	}
 	switch {
 	case a.final():
-		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: a.SubCode}, nil
+		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: string(a.SubCode)}, nil
 	case a.Code != codeSuccess:
 		return seckill.RefundAnswer{}, a.fault(MethodRefund, about)
 	case a.FundChange != fundMoved:
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
 	}
-	if returned, err := seckill.ParseYuan(a.RefundFee.String()); err != nil || returned < r.Amount {
+	if returned, err := seckill.ParseYuan(string(a.RefundFee)); err != nil || returned < r.Amount {
 		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: fund_change with refund_fee %.40q: want %s",
 			MethodRefund, about, a.RefundFee,
 			r.Amount.Yuan())
@@ -106,11 +109,14 @@ func (c *Client) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.Re
 	if a.RefundStatus == "" {
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
 	}
-	if amount, err := seckill.ParseYuan(a.RefundAmount.String()); a.RefundStatus != refundSuccess || err != nil ||
-		amount != r.Amount {
+	amount, err := seckill.ParseYuan(string(a.RefundAmount))
+	if a.RefundStatus != refundSuccess || err != nil || amount < 1 {
 		return seckill.RefundAnswer{},
 			fmt.Errorf("alipay: %s %s: unreadable answer: refund_status %.40q, refund_amount %.40q, want %s",
 				MethodRefundQuery, about, a.RefundStatus, a.RefundAmount, r.Amount.Yuan())
+	}
+	if amount != r.Amount {
+		return seckill.RefundAnswer{State: seckill.RefundOther, Amount: amount}, nil
 	}
 	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
 }
@@ -122,7 +128,7 @@ func checkRefund(r seckill.Refund) error {
 		return fmt.Errorf("not an order id: %.40q", r.Order)
 	case !validTradeNo(r.TradeNo):
 		return fmt.Errorf("order %s: not a trade number: %.70q", r.Order, r.TradeNo)
-	case r.ID != seckill.RefundID(r.Order, r.TradeNo):
+	case !strings.HasPrefix(r.ID, seckill.RefundID(r.Order, r.TradeNo)) || len(r.ID) > maxRefundID:
 		return fmt.Errorf("order %s: %.40q is not the id of the refund of %s", r.Order, r.ID, r.TradeNo)
 	case r.Amount < 1 || r.Amount > seckill.MaxFen:
 		return fmt.Errorf("order %s: amount %s yuan: want 0.01 to %s", r.Order, r.Amount.Yuan(), seckill.MaxFen.Yuan())

@@ -46,6 +46,7 @@ type refundCase struct {
 	change  map[string]any
 	want    seckill.RefundState // "" if a fault is wanted
 	code    string
+	other   seckill.Fen
 	unknown bool // the answer is Alipay's for an unknown trade or refund
 }
 
@@ -64,7 +65,8 @@ func runRefunds(t *testing.T, method string, success map[string]any, cases []ref
 		}
 		n := node(t, fields)
 		got, err := call(client(t, answering([]byte(envelopeOf(t, method, n))), &clock{start}))
-		if got != (seckill.RefundAnswer{State: tc.want, Code: tc.code}) || (err == nil) != (tc.want != "") {
+		if want := (seckill.RefundAnswer{State: tc.want, Code: tc.code, Amount: tc.other}); got != want ||
+			(err == nil) != (tc.want != "") {
 			t.Errorf("%s: %s\ngot %+v, %v, want %q %q", tc.name, n, got, err, tc.want, tc.code)
 		}
 		var domain *seckill.Error
@@ -101,7 +103,7 @@ func TestRefundReadsEveryAnswer(t *testing.T) {
 		{name: "no trade", change: map[string]any{"trade_no": ""}},
 		{name: "asked before, of another trade", change: map[string]any{"trade_no": tradeNo + "2", "fund_change": "N"}},
 		{name: "no code", change: map[string]any{"code": ""}},
-		{name: "code a number", change: map[string]any{"code": 10000}},
+		{name: "code a number", change: map[string]any{"code": 10000}, want: seckill.RefundMade},
 	}
 	for _, sub := range []string{"ACQ.SELLER_BALANCE_NOT_ENOUGH", "ACQ.TRADE_HAS_FINISHED",
 		"ACQ.TRADE_NOT_ALLOW_REFUND",
@@ -153,7 +155,9 @@ func TestRefundStatusReadsEveryAnswer(t *testing.T) {
 		{name: "trade not known, as older pages have it", unknown: true, change: map[string]any{"code": "40004",
 			"sub_code": "TRADE_NOT_EXIST"}, want: seckill.RefundMissing},
 		{name: "another outcome", change: map[string]any{"refund_status": "REFUND_FAIL"}},
-		{name: "another amount", change: map[string]any{"refund_amount": "8.88"}},
+		{name: "another amount", change: map[string]any{"refund_amount": "8.88"}, want: seckill.RefundOther,
+			other: 888},
+		{name: "no money", change: map[string]any{"refund_amount": "0.00"}},
 		{name: "no amount", change: map[string]any{"refund_amount": ""}},
 		{name: "exponent", change: map[string]any{"refund_amount": json.Number("8.88e1")}},
 		{name: "three decimals", change: map[string]any{"refund_amount": "88.800"}},

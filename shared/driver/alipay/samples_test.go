@@ -131,6 +131,7 @@ type notificationSample struct {
 		TradeNo string       `json:"trade_no"`
 		Fen     int64        `json:"fen"`
 		Paid    bool         `json:"paid"`
+		Back    int64        `json:"back"`
 	} `json:"want"`
 	Differs string `json:"differs"`
 }
@@ -145,7 +146,7 @@ func TestNotificationsSignedByAlipaysSDK(t *testing.T) {
 			code = seckill.CodeOf(err)
 		}
 		want := seckill.Notification{ID: s.Want.ID, Order: s.Want.Order, TradeNo: s.Want.TradeNo,
-			Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
+			Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid, Back: seckill.Fen(s.Want.Back)}
 		if got != want || code != s.Want.Code {
 			t.Errorf("%s: got %+v, %v\nwant %+v, code %q", s.Name, got, err, want, s.Want.Code)
 		}

@@ -145,8 +145,11 @@ type Tickets struct {
 	Keys Source `envPrefix:"TICKET_SECRET" want:"one"`
 }
 
-// salts is the setting of the secret of salts. A stack may have none, also where a function is told its name.
-const salts = "REPORT_SALTS"
+// Settings of secrets that a stack may lack, also where a function is told their names.
+const (
+	salts         = "REPORT_SALTS"
+	clientSecrets = "SIGNIN_CLIENT_SECRETS"
+)
 
 // Salts holds the secret of the salts of reports, for the function that shows them to shoppers.
 type Salts struct {
@@ -168,6 +171,50 @@ type CommandKey struct {
 type Issuers struct {
 	// issuer|client_id or issuer|client_id|metadata-base, separated by commas
 	List []string `env:"SIGNIN_ISSUERS"`
+	// as ParseClientSecrets reads them; a client without one is public
+	Secrets Source `envPrefix:"SIGNIN_CLIENT_SECRETS"`
+}
+
+// Bounds of ClientSecrets: a secret of Apple is a token of some 400 bytes.
+const (
+	maxClientSecret  = 1 << 10 // bytes
+	MaxClientSecrets = 8 << 10 // bytes of all, with their clients
+)
+
+// ClientSecrets are the secrets of the shop's clients at shoppers' issuers. Of an Issuer it looks at URL and ClientID.
+type ClientSecrets map[Issuer]Secret
+
+// Of returns a client's secret, "" for a public client.
+func (c ClientSecrets) Of(client Issuer) string {
+	return string(c[Issuer{URL: client.URL, ClientID: client.ClientID}])
+}
+
+// ParseClientSecrets reads lines of issuer|client_id|secret; empty lines are ignored. An error names the line and shows
+// no text of it.
+func ParseClientSecrets(text string) (ClientSecrets, error) {
+	if len(text) > MaxClientSecrets {
+		return nil, fmt.Errorf("more than %d KiB", MaxClientSecrets>>10)
+	}
+	out, n := ClientSecrets{}, 0
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		parts := strings.SplitN(line, "|", 3)
+		if len(parts) < 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" || len(parts[2]) > maxClientSecret ||
+			strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+			return nil, fmt.Errorf("line %d: want issuer|client_id|secret, in ASCII, the secret of at most %d bytes", n,
+				maxClientSecret)
+		}
+		client := Issuer{URL: parts[0], ClientID: parts[1]}
+		if out[client] != "" {
+			return nil, fmt.Errorf("line %d: this client has a secret already", n)
+		}
+		out[client] = Secret(parts[2])
+	}
+	return out, nil
 }
 
 // Issuer is one entry of Issuers.

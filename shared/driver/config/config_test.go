@@ -28,8 +28,8 @@ var full = map[string]string{
 	"ALIPAY_SHOP_PUBLIC_KEY_NAME": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
 	"PUBLIC_URL": "https://shop.example.com/live", "CONNECTIONS_URL": "https://x.example.com/live",
 	"EVENT_BUS": "seckill", "TICKET_SECRET_NAME": "ticket-secret",
-	"REPORT_SALTS_NAME": "report-salts",
-	"COMMAND_KEY_NAME":  "command-key", "COMMAND_PUBLIC_KEY_NAME": "command-public-key",
+	"REPORT_SALTS_NAME": "report-salts", "SIGNIN_CLIENT_SECRETS_NAME": "signin-client-secrets",
+	"COMMAND_KEY_NAME": "command-key", "COMMAND_PUBLIC_KEY_NAME": "command-public-key",
 }
 
 func part[T any](environ map[string]string) error {
@@ -45,9 +45,11 @@ var parts = map[string]func(map[string]string) error{
 	"tickets": part[config.Tickets], "cors": part[config.CORS], "issuers": part[config.Issuers],
 	"staff": part[config.Staff], "alone": part[config.Alone], "hold": part[config.Hold],
 	"alipay": part[config.Alipay], "verifier": part[config.Verifier], "page": part[config.Page],
+	"site":   part[config.Site],
 	"pushes": part[config.Pushes], "websocket": part[config.WebSocket], "push": part[config.Push],
 	"gateway": part[config.FakeGateway], "commands": part[config.Commands], "command key": part[config.CommandKey],
 	"webhook": part[config.Webhook], "addresses": part[config.Addresses], "bus": part[config.Bus],
+	"contact": part[config.Contact],
 }
 
 func TestWrongAndContradictorySettings(t *testing.T) {
@@ -95,6 +97,8 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 			`SIGNIN_ISSUERS is "ftp://b", want`},
 		"eleven issuers": {"issuers", map[string]string{"SIGNIN_ISSUERS": strings.Repeat(",https://a.example.com|shop",
 			11)[1:]}, "SIGNIN_ISSUERS has 11 issuers, want at most 10"},
+		"two secrets of clients": {"issuers", map[string]string{"SIGNIN_ISSUERS": "https://a.example.com|shop",
+			"SIGNIN_CLIENT_SECRETS": "b"}, "SIGNIN_CLIENT_SECRETS and SIGNIN_CLIENT_SECRETS_NAME are both set"},
 		"no issuer of staff": {"staff", map[string]string{"STAFF_ISSUER": ""}, ""},
 		"an issuer of staff": {"staff", map[string]string{"STAFF_ISSUER": "https://a.example.com|staff",
 			"STAFF_CLIENT_SECRET_NAME": "staff-client-secret"}, ""},
@@ -102,6 +106,12 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 			`STAFF_ISSUER has "https://a.example.com", want issuer|client_id`},
 		"two secrets of staff": {"staff", map[string]string{"STAFF_CLIENT_SECRET_NAME": "a",
 			"STAFF_CLIENT_SECRET": "b"}, "STAFF_CLIENT_SECRET and STAFF_CLIENT_SECRET_NAME are both set"},
+		"a contact": {"contact", map[string]string{"CONTACT": " 客服 help@example.com\n"}, ""},
+		"a contact of two lines": {"contact", map[string]string{"CONTACT": "a\nb"},
+			`CONTACT is "a\nb", want up to 200 characters on one line`},
+		"a contact that turns around": {"contact", map[string]string{"CONTACT": "a\u202eb"}, "CONTACT is "},
+		"a long contact": {"contact", map[string]string{"CONTACT": strings.Repeat("客", 201)},
+			"CONTACT is "},
 		"claims of staff": {"staff", map[string]string{"STAFF_CLAIMS": "groups|shop/|email"},
 			`STAFF_CLAIMS is "groups|shop/|email", want groups' claim|prefix|person's claim|scopes`},
 		"refunds alone": {"alone", map[string]string{"REFUND_ALONE_YUAN": "-1"},

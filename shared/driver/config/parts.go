@@ -25,6 +25,17 @@ type Contact struct {
 	Text string `env:"CONTACT"` // "" means the shop's support
 }
 
+// MaxContact is the longest contact, in characters.
+const MaxContact = 200
+
+func (c *Contact) problems() []string {
+	if text := seckill.Tidy(c.Text); text != "" && seckill.CheckLine("contact", text, MaxContact) != nil {
+		return []string{fmt.Sprintf("CONTACT is %.60q, want up to %d characters on one line, which people can read",
+			text, MaxContact)}
+	}
+	return nil
+}
+
 // Bus is the event bus.
 type Bus struct {
 	Name string `env:"EVENT_BUS,required,notEmpty"` // or its ARN
@@ -111,6 +122,11 @@ func (a *Addresses) problems() []string {
 		return []string{fmt.Sprintf("ADDRESS_RETENTION_DAYS is %d, want 0, or at least %d", a.KeepDays, shortest)}
 	}
 	return nil
+}
+
+// Site is the shop's public address, with the API's stage or the CDN's name.
+type Site struct {
+	URL string `env:"PUBLIC_URL" url:"https or http"` // "" if the shop does not know it
 }
 
 // Page is where shoppers have the page.

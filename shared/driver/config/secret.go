@@ -299,17 +299,23 @@ func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Se
 	if err != nil {
 		return nil, fmt.Errorf("settings: cannot read the secret %s: %w", s.id, err)
 	}
-	var values map[string]Secret
-	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil || values == nil {
+	var entries map[string]json.RawMessage
+	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &entries) != nil || entries == nil {
 		// its error may contain the text
-		return nil, &contentError{fmt.Sprintf("the secret %s is not a JSON object of texts", s.id)}
+		return nil, &contentError{fmt.Sprintf("the secret %s is not a JSON object", s.id)}
+	}
+	values := make(map[string]Secret, len(entries))
+	for name, entry := range entries {
+		var text Secret
+		_ = json.Unmarshal(entry, &text) // one that is no text is missing, if it is needed
+		values[name] = text
 	}
 	return values, nil
 }
 
 // missing returns an error if an entry is missing or empty that may not be.
 func (s *Secrets) missing(values map[string]Secret, src Source) error {
-	if values[src.Name] != "" || src.Setting == salts {
+	if values[src.Name] != "" || src.Setting == salts || src.Setting == clientSecrets {
 		return nil
 	}
 	return &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s", src.variable(),

@@ -224,6 +224,13 @@ func TestReadingsAreSpread(t *testing.T) {
 	}
 }
 
+// TestOtherEntriesMayBeAnything: what somebody else stores beside an entry cannot keep it from being read.
+func TestOtherEntriesMayBeAnything(t *testing.T) {
+	clock := memory.NewClock(time.Unix(0, 0))
+	api := &store{text: `{"jwt-secret":"hunter2","port":6379,"more":{"x":[1]},"none":null}`}
+	must.Get(load(t.Context(), api, clock, "/buy", config.Source{Setting: "JWT_SECRET", Name: "jwt-secret"}))
+}
+
 func TestMissingEntryIsNamed(t *testing.T) {
 	clock := memory.NewClock(time.Unix(0, 0))
 	for name, c := range map[string]struct {
@@ -235,10 +242,10 @@ func TestMissingEntryIsNamed(t *testing.T) {
 			`JWT_SECRET_NAME names the secret "jwt-secret", which does not exist or is empty in /buy`, ""},
 		"empty": {&store{values: map[string]string{"jwt-secret": ""}}, "/buy",
 			`JWT_SECRET_NAME names the secret "jwt-secret"`, ""},
-		"no object": {&store{text: `"hunter2"`}, "/buy", "settings: the secret /buy is not a JSON object of texts",
+		"no object": {&store{text: `"hunter2"`}, "/buy", "settings: the secret /buy is not a JSON object",
 			"hunter2"},
-		"no texts": {&store{text: `{"jwt-secret":{"x":"hunter2"}}`}, "/buy",
-			"settings: the secret /buy is not a JSON object of texts", "hunter2"},
+		"no text": {&store{text: `{"jwt-secret":{"x":"hunter2"}}`}, "/buy",
+			`JWT_SECRET_NAME names the secret "jwt-secret"`, "hunter2"},
 		"no secret": {&store{}, "/nowhere",
 			"settings: cannot read the secret /nowhere: api error ResourceNotFoundException", ""},
 		"no name": {&store{}, "", "settings: SECRETS is missing: JWT_SECRET_NAME names an entry of it", ""},

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the attributes of items in docs/D
 // itemMeanings says what the attributes of an item's rows mean, by table.
 var itemMeanings = map[string]string{dynamoledger.TableItems: `
 id: partition key
-version: rises with every change except erased and networks_erased
+version: rises with every change except erased, networks_erased and stock_erased
 described: the description's version, or 0
 commodity: its id
 title:
@@ -45,6 +45,7 @@ limit_spans: 1: the limit counts the whole family
 stops: the latest ten, from-to in ms; no end while it lasts
 erased: when its last address was erased
 networks_erased: the same of network addresses
+stock_erased: when nothing of the ended item was in Redis any more, for good
 v: 1, or 2 with family
 `, dynamoledger.TableCatalog: `
 id: item# and the item's id
@@ -58,7 +59,7 @@ v: 1
 func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
 		End: begun.Add(1), Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun, NetworksErased: begun,
-		Checks: seckill.ChecksStrict, Variant: seckill.Variant{Family: "7", LimitSpans: true,
+		StockErased: begun, Checks: seckill.ChecksStrict, Variant: seckill.Variant{Family: "7", LimitSpans: true,
 			Options: seckill.Options{{Name: "a", Value: "b"}}}}, &seckill.Description{Covers: []string{"/c.jpg"}})
 	const file = "../../../docs/DATA.md"
 	for table, meanings := range itemMeanings {

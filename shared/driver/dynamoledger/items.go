@@ -66,12 +66,11 @@ func (t *Items) ListEnded(ctx context.Context, what seckill.Kept, endedBy time.T
 		"#erased": mark(what)}, endedBy)
 }
 
+var everyKept = []seckill.Kept{seckill.KeptAddresses, seckill.KeptNetworks, seckill.KeptStock}
+
 // mark returns the attribute that says when the last of these was erased.
 func mark(what seckill.Kept) string {
-	if what == seckill.KeptNetworks {
-		return "networks_erased"
-	}
-	return "erased"
+	return []string{"erased", "networks_erased", "stock_erased"}[what]
 }
 
 func (t *Items) list(ctx context.Context, filter string, names map[string]string, end time.Time) ([]seckill.Item,
@@ -184,7 +183,7 @@ func encodeItem(it *seckill.Item) ledger.Row {
 			row["limit_spans"] = int64(1)
 		}
 	}
-	for _, what := range []seckill.Kept{seckill.KeptAddresses, seckill.KeptNetworks} {
+	for _, what := range everyKept {
 		if at := it.Erased(what); !at.IsZero() {
 			row[mark(what)] = at.UnixMilli()
 		}
@@ -259,7 +258,7 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 		it.Variant = seckill.Variant{Family: field[string](&d, "family"), Options: options,
 			LimitSpans: row["limit_spans"] != nil}
 	}
-	for _, what := range []seckill.Kept{seckill.KeptAddresses, seckill.KeptNetworks} {
+	for _, what := range everyKept {
 		if attr := mark(what); row[attr] != nil {
 			*it.Erased(what) = d.time(attr)
 		}

@@ -3,7 +3,6 @@ package dynamoledger
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxPage is the number of rows that one request asks for; DynamoDB also ends a page at 1 MB.
@@ -169,6 +169,24 @@ func (r *Rows) Index(ctx context.Context, index, pk, after string, limit int, de
 	return rows, next, err
 }
 
+// Newest implements ledger.Rows.
+func (r *Rows) Newest(ctx context.Context, index, pk, before string, limit int) ([]ledger.Row, error) {
+	x, ok := r.indexes[index]
+	if !ok || pk == "" || limit < 1 {
+		return nil, fmt.Errorf("dynamoledger: newest of index %q, partition %q, limit %d", index, pk, limit)
+	}
+	q := partition(r.name(x.home.Name), x.home.attr(x.PK), x.home.pk(pk))
+	q.IndexName = aws.String(x.home.index(index))
+	q.ScanIndexForward = aws.Bool(false)
+	if before != "" {
+		*q.KeyConditionExpression += " AND #sk < :sk"
+		q.ExpressionAttributeNames["#sk"] = x.home.attr(x.SK)
+		q.ExpressionAttributeValues[":sk"] = text(before)
+	}
+	rows, _, err := r.pages(ctx, q, limit)
+	return rows, err
+}
+
 // cursorAttrs returns the attributes that locate the end of a page in the index, without its partition key.
 func (x *tableIndex) cursorAttrs() []string {
 	switch h := x.home; {
@@ -193,19 +211,19 @@ func (x *tableIndex) encodeCursor(last map[string]types.AttributeValue) (string,
 	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(parts, "\x00"))), nil
 }
 
-var errCursor = errors.New("dynamoledger: not a cursor of this index")
+var errCursor = seckill.Invalid("cursor", "")
 
 func (x *tableIndex) decodeCursor(pk, cursor string) (map[string]types.AttributeValue, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	parts := strings.Split(string(b), "\x00")
 	attrs := x.cursorAttrs()
 	if err != nil || len(parts) != len(attrs) {
-		return nil, fmt.Errorf("%w: %.80q", errCursor, cursor)
+		return nil, errCursor
 	}
 	start := map[string]types.AttributeValue{x.home.attr(x.PK): text(x.home.pk(pk))}
 	for i, attr := range attrs {
 		if parts[i] == "" {
-			return nil, fmt.Errorf("%w: %.80q", errCursor, cursor)
+			return nil, errCursor
 		}
 		start[attr] = text(parts[i])
 	}

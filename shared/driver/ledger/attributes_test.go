@@ -26,13 +26,14 @@ const besides = `
 units.bucket: item, #, and the unit's number modulo the item's buckets
 orders.placed_by: the user; absent when rejected
 orders.created_id: created in 15 digits, #, and the id
+orders.time_shard: the shard
 orders.item_shard: item, #, and the shard
 orders.due_shard: the shard while the order is open; f and the shard while it is shipped or received
 orders.due_at: when expire looks at the order next
 quotas.user:
 quotas.item: an item's id; or family# and a family's id, for a limit that spans
 payments.paid_day: the day of at, #, and the shard
-payments.refund_shard: the shard, or refused; in refund_due only
+payments.refund_shard: the shard, refused, or outside; while there is something to do
 payments.back_day: the day of back, #, and the shard; in refunded only
 returns.shard:
 identities.id: identity: and the SHA-256 of issuer, zero byte, subject; or user: and the user id

@@ -44,7 +44,8 @@ func fill(v reflect.Value) {
 		case *[]seckill.Role:
 			*p = []seckill.Role{"a", "b"}
 		case *[]seckill.Difference:
-			*p = []seckill.Difference{{Kind: "k", Order: "o", TradeNo: "t", RefundID: "r", Here: 5, There: 6}, {}}
+			*p = []seckill.Difference{{Kind: "k", Order: "o", TradeNo: "t", RefundID: "r", Here: 5, There: 6, Line: 7,
+				Why: "w"}, {}}
 		case *time.Duration:
 			*p = time.Duration(n) * time.Second
 		default:

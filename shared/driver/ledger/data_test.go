@@ -90,10 +90,10 @@ func holdBlock(t *testing.T, name, want string) {
 
 // reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditOn", "BlocksOn",
-	"Counted", "Counts", "DueOrders", "FulfilDue", "ListActivities", "ListBlocks", "Live",
+	"Counted", "Counts", "DueOrders", "FulfilDue", "ListActivities", "ListBlocks", "Live", "NewestOrders",
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
-	"Questions", "Quota", "Quotas", "RangeBlocks", "Reconciliations",
-	"RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Stored",
+	"Questions", "Quota", "Quotas", "RangeBlocks", "Reconciliations", "SpanQuota",
+	"RefundsDue", "RefundsOn", "RefundsOutside", "RefundsRefused", "Return", "Returns", "Stored",
 	"Units", "UserBlocks", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}
 
 // TestDataPageListsTheTransactions: the section names each method that writes, in its table or below, and no other.

@@ -34,7 +34,7 @@ func unitKey(o *seckill.Order, unit int) Key {
 }
 
 // orderShard spreads the rows that a sweep reads over partitions: FNV-1a of the order's id. Return rows, due orders,
-// due refunds and an item's orders share it.
+// due refunds, all orders and an item's orders share it.
 func orderShard(order string) int {
 	h := fnv.New32a()
 	h.Write([]byte(order))
@@ -132,7 +132,7 @@ func decodeChange(s string) (seckill.Change, error) {
 	return seckill.Change{State: seckill.State(state), At: t.UTC(), Cause: cause}, nil
 }
 
-var orderCodec = &codec[seckill.Order]{table: TableOrders, more: 5}
+var orderCodec = &codec[seckill.Order]{table: TableOrders, more: 6}
 
 // Personal lists the attributes of an order's row that erasure removes: what its shopper gave, and said since.
 func Personal() []string { return orderCodec.named(personal) }
@@ -147,7 +147,8 @@ func encodeOrder(o *seckill.Order) Row {
 		omit = placed
 	}
 	row := orderCodec.encode(o, omit)
-	row["created_id"] = timeKey(o.Created) + "#" + o.ID
+	row["created_id"] = o.Position()
+	row["time_shard"] = shardKey(orderShard(o.ID))
 	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
 	if o.Span != "" {
 		row["v"] = SpanVersion
@@ -184,8 +185,11 @@ func encodePayment(p *seckill.Payment) Row {
 	return row
 }
 
-// refusedShard is the partition of the refunds that wait for an operator.
-const refusedShard = "refused"
+// Partitions of refunds_due that no sweep reads: they wait for an operator.
+const (
+	refusedShard = "refused"
+	outsideShard = "outside"
+)
 
 var (
 	unitCodec   = &codec[seckill.UnitRow]{table: TableUnits}

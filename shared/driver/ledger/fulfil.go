@@ -24,12 +24,27 @@ func (l *Ledger) Fulfil(ctx context.Context, o seckill.Order, to seckill.State, 
 	if ships {
 		w.Set["carrier"], w.Set["number"] = o.Carrier, o.Number
 	}
+	if ships || to == seckill.Confirmed {
+		w.If = append(w.If, AtMost("undecided", 0))
+	}
 	if next.IsZero() {
 		w.Remove = []string{"due_shard", "due_at"}
 	} else {
 		w.Set["due_shard"], w.Set["due_at"] = FulfilShard+shardKey(orderShard(o.ID)), timeKey(next)
 	}
 	return l.change(ctx, "fulfil "+o.ID, seckill.ErrStateChanged, w)
+}
+
+// Correct implements seckill.Ledger in one write. A correction without carrier and number is a programming error.
+func (l *Ledger) Correct(ctx context.Context, o seckill.Order, carrier, number string, at time.Time,
+	cause string) error {
+	if o.Carrier == "" || carrier == "" || number == "" {
+		return fmt.Errorf("ledger: correct %s: from %q to %q", o.ID, o.Carrier, carrier)
+	}
+	w := noted(&o, at, cause)
+	w.Set = Row{"carrier": carrier, "number": number}
+	w.If = append(w.If, Eq("carrier", o.Carrier), Eq("number", o.Number))
+	return l.change(ctx, "correct "+o.ID, seckill.ErrStateChanged, w)
 }
 
 // Note implements seckill.Ledger in one write.

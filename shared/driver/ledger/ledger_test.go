@@ -30,8 +30,9 @@ func order(id string, units ...int) seckill.Order {
 		Amount: seckill.Fen(100 * len(units)), Given: drivertest.Given(),
 		Title: "t", Buckets: 1,
 		ListPrice: 120, Cover: "/c.jpg", ItemVersion: 1, Options: seckill.Options{{Name: "a", Value: "b"}},
-		CloseTo: seckill.Expired,
-		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
+		Activity: "12",
+		CloseTo:  seckill.Expired,
+		Created:  start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
 	o.Address, o.Name, o.Network = "secret street", "Lei", netip.MustParseAddr("2001:db8::7")
 	if id == "a" {
 		o.Span = "70"
@@ -49,6 +50,10 @@ func activity(version int64) seckill.Activity {
 }
 
 // fulfilled is the order d in a state.
+func gone(outside seckill.Fen) seckill.Payment {
+	return seckill.Payment{Order: "g", TradeNo: "t4", Amount: 9, Outside: outside, State: seckill.Captured, At: start}
+}
+
 func fulfilled(state seckill.State) seckill.Order {
 	o := order("d", 4)
 	o.State = state
@@ -95,6 +100,11 @@ func (c *counter) Index(ctx context.Context, index, pk, after string, limit int,
 	error) {
 	c.calls = append(c.calls, "Index")
 	return c.Rows.Index(ctx, index, pk, after, limit, desc)
+}
+
+func (c *counter) Newest(ctx context.Context, index, pk, before string, limit int) ([]ledger.Row, error) {
+	c.calls = append(c.calls, "Newest")
+	return c.Rows.Newest(ctx, index, pk, before, limit)
 }
 
 // auditEntry returns an entry of the audit log.
@@ -166,6 +176,39 @@ var lifeSteps = []struct {
 		return l.RecordPayment(ctx, seckill.Payment{Order: "d", TradeNo: "t3", State: seckill.Captured, At: start},
 			seckill.PendingPayment, seckill.Paid)
 	}},
+	{"WentBack", "Transact 2", func(l seckill.Ledger) error {
+		p := seckill.Payment{Order: "d", TradeNo: "t3", Amount: 9, Outside: 5, State: seckill.Captured}
+		return l.WentBack(ctx, fulfilled(seckill.Paid), p, 0, start, "c")
+	}},
+	{"RefundsOutside", "Index", func(l seckill.Ledger) error { return second(l.RefundsOutside(ctx, "", 9)) }},
+	{"Accept", "Transact 2", func(l seckill.Ledger) error {
+		o := fulfilled(seckill.Paid)
+		o.Outside = 5
+		o.Undecided = true
+		return l.Accept(ctx, o, seckill.Payment{Order: "d", TradeNo: "t3", Amount: 9, Outside: 5}, 5, start, "c")
+	}},
+	{"Place", "Transact 5", func(l seckill.Ledger) error {
+		return l.Place(ctx, order("g", 8), 9)
+	}},
+	{"RecordPayment of it", "Transact 2", func(l seckill.Ledger) error {
+		return l.RecordPayment(ctx, gone(0), seckill.PendingPayment, seckill.Paid)
+	}},
+	{"WentBack all", "Transact 2", func(l seckill.Ledger) error {
+		o := order("g", 8)
+		o.State = seckill.Paid
+		return l.WentBack(ctx, o, gone(9), 0, start, "c")
+	}},
+	{"Propose", "Transact 2", func(l seckill.Ledger) error { return l.Propose(ctx, proposal("g"), "t4") }},
+	{"StartRefund, all is gone", "Transact 2", func(l seckill.Ledger) error {
+		o := order("g", 8)
+		o.State = seckill.Paid
+		return l.StartRefund(ctx, o, gone(9), false, seckill.Decision{}, start, "c")
+	}},
+	{"Restock", "Transact 4", func(l seckill.Ledger) error {
+		o := order("g", 8)
+		o.State = seckill.Refunded
+		return l.Restock(ctx, o, start, "c")
+	}},
 	{"Fulfil", "Transact 1", func(l seckill.Ledger) error {
 		return l.Fulfil(ctx, fulfilled(seckill.Paid), seckill.Confirmed, time.Time{}, start, "c")
 	}},
@@ -185,14 +228,13 @@ var lifeSteps = []struct {
 	{"StartRefund", "Transact 6", func(l seckill.Ledger) error {
 		o := order("b", 3)
 		o.State = seckill.Paid
-		return l.StartRefund(ctx, o, seckill.Payment{Order: "b", TradeNo: "t1"}, true,
+		return l.StartRefund(ctx, o, seckill.Payment{Order: "b", TradeNo: "t1", Amount: 9}, true,
 			seckill.Decision{Person: "ann", PerDay: 2}, start, "c")
 	}},
-	{"Propose", "Transact 1", func(l seckill.Ledger) error { return l.Propose(ctx, proposal("a")) }},
-	{"Propose another", "Transact 1", func(l seckill.Ledger) error { return l.Propose(ctx, proposal("d")) }},
-	{"Proposal", "Get", func(l seckill.Ledger) error { return second(l.Proposal(ctx, "a")) }},
+	{"Propose another", "Transact 2", func(l seckill.Ledger) error { return l.Propose(ctx, proposal("d"), "t3") }},
+	{"Proposal", "Get", func(l seckill.Ledger) error { return second(l.Proposal(ctx, "g")) }},
 	{"Proposals", "Query", func(l seckill.Ledger) error { return second(l.Proposals(ctx, "", 9)) }},
-	{"Withdraw", "Transact 1", func(l seckill.Ledger) error { return l.Withdraw(ctx, proposal("a")) }},
+	{"Withdraw", "Transact 1", func(l seckill.Ledger) error { return l.Withdraw(ctx, proposal("g")) }},
 	{"SaveActivity", "Transact 3", func(l seckill.Ledger) error { return l.SaveActivity(ctx, activity(1), nil) }},
 	{"SaveActivity", "Transact 2", func(l seckill.Ledger) error {
 		was, a := activity(1), activity(2)
@@ -222,11 +264,11 @@ var lifeSteps = []struct {
 		return l.(seckill.StaffSessions).EndStaffSession(ctx, "k")
 	}},
 	{"Refunded and stay", "Transact 3", func(l seckill.Ledger) error {
-		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, "t2", seckill.RefundOwed, seckill.RefundOwed,
-			start, "c")
+		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, 0, "t2", seckill.RefundOwed,
+			seckill.RefundOwed, start, "c")
 	}},
 	{"Refunded and move", "Transact 2", func(l seckill.Ledger) error {
-		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, "", seckill.RefundOwed, seckill.Refunded,
+		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, 0, "", seckill.RefundOwed, seckill.Refunded,
 			start, "c")
 	}},
 	{"EraseAddress", "Transact 1", func(l seckill.Ledger) error {
@@ -235,6 +277,12 @@ var lifeSteps = []struct {
 	{"EraseNetwork", "Transact 1", func(l seckill.Ledger) error { return l.EraseNetwork(ctx, "a", seckill.Expired) }},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
+	{"NewestOrders of an item", "16 × Newest", func(l seckill.Ledger) error {
+		return second(l.NewestOrders(ctx, seckill.NewestOrders{Item: "1", Limit: 9}))
+	}},
+	{"NewestOrders", "17 × Newest, GetBatch", func(l seckill.Ledger) error {
+		return second(l.NewestOrders(ctx, seckill.NewestOrders{Limit: 9}))
+	}},
 	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error {
 		return second(l.PaymentsOn(ctx, "2026-07-01", "", 9))
 	}},
@@ -310,7 +358,7 @@ var lifeSteps = []struct {
 }
 
 func proposal(order string) seckill.Proposal {
-	return seckill.Proposal{Order: order, Who: "ann", Why: "broken", Restock: true, Amount: 100, At: start}
+	return seckill.Proposal{Order: order, Who: "ann", Why: "broken", Restock: true, Gone: true, Amount: 100, At: start}
 }
 
 // written returns a ledger after the steps that write, before a return row is confirmed: order a gave back, b is paid
@@ -375,6 +423,10 @@ func (broken) Index(context.Context, string, string, string, int, bool) ([]ledge
 	return nil, "", errFault
 }
 
+func (broken) Newest(context.Context, string, string, string, int) ([]ledger.Row, error) {
+	return nil, errFault
+}
+
 func TestAFaultOfRowsIsAFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := ledger.New(broken{})
@@ -391,3 +443,23 @@ func TestAFaultOfRowsIsAFault(t *testing.T) {
 }
 
 var actID = seckill.ActID(start, "a")
+
+// silent does not answer reads.
+type silent struct{ broken }
+
+func (silent) Get(ctx context.Context, _ ledger.Key) (ledger.Row, bool, error) {
+	<-ctx.Done()
+	return nil, false, ctx.Err()
+}
+
+// TestAPurchaseDoesNotWaitForASilentTable: the read that each purchase of an item makes whose limit spans is short.
+func TestAPurchaseDoesNotWaitForASilentTable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		_, err := ledger.New(silent{}).SpanQuota(ctx, "7", "70")
+		must.Is(t, context.DeadlineExceeded, err)
+		must.Equal(t, seckill.SpanTimeout, time.Since(began), "gave up after")
+	})
+}

@@ -59,10 +59,13 @@ type differenceRow struct {
 	RefundID string                 `json:"refund_id,omitempty"`
 	Here     int64                  `json:"here"`
 	There    int64                  `json:"there"`
+	Line     int                    `json:"line,omitempty"`
+	Why      string                 `json:"why,omitempty"`
 }
 
 func encodeDifference(d seckill.Difference) string {
-	b, err := json.Marshal(differenceRow{d.Kind, d.Order, d.TradeNo, d.RefundID, int64(d.Here), int64(d.There)})
+	b, err := json.Marshal(differenceRow{d.Kind, d.Order, d.TradeNo, d.RefundID, int64(d.Here), int64(d.There), d.Line,
+		d.Why})
 	if err != nil {
 		panic(err) // cannot happen: texts and numbers always marshal
 	}
@@ -73,5 +76,5 @@ func decodeDifference(s string) (seckill.Difference, error) {
 	var row differenceRow
 	err := json.Unmarshal([]byte(s), &row)
 	return seckill.Difference{Kind: row.Kind, Order: row.Order, TradeNo: row.TradeNo, RefundID: row.RefundID,
-		Here: seckill.Fen(row.Here), There: seckill.Fen(row.There)}, err
+		Here: seckill.Fen(row.Here), There: seckill.Fen(row.There), Line: row.Line, Why: row.Why}, err
 }

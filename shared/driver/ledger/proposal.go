@@ -21,10 +21,11 @@ var proposalCodec = &codec[seckill.Proposal]{table: TableProposals, more: 1}
 
 func proposalKey(order string) Key { return Key{TableProposals, proposalsWaiting, order} }
 
-// Propose implements seckill.Proposer in one write.
-func (l *Ledger) Propose(ctx context.Context, p seckill.Proposal) error {
+// Propose implements seckill.Proposer in one write and a check.
+func (l *Ledger) Propose(ctx context.Context, p seckill.Proposal, tradeNo string) error {
 	return l.change(ctx, "propose a refund of "+p.Order, seckill.ErrStateChanged, Write{Key: proposalKey(p.Order),
-		Op: OpPut, If: []Cond{Absent()}, Row: proposalCodec.encode(&p, 0)})
+		Op: OpPut, If: []Cond{Absent()}, Row: proposalCodec.encode(&p, 0)},
+		Write{Key: paymentKey(p.Order, tradeNo), Op: OpCheck, If: []Cond{Eq("state", string(seckill.Captured))}})
 }
 
 // Proposal implements seckill.Proposer in one read.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +87,17 @@ func (l *Ledger) Order(ctx context.Context, id string) (seckill.Order, error) {
 // Quota implements seckill.Ledger.
 func (l *Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, error) {
 	return get(ctx, l, "quota "+user+"/"+item, quotaKey(user, item), nil, quotaCodec.decode)
+}
+
+// SpanQuota implements seckill.SpanReader. The row of a family names no newest order.
+func (l *Ledger) SpanQuota(ctx context.Context, user, family string) (seckill.Quota, error) {
+	ctx, cancel := context.WithTimeout(ctx, seckill.SpanTimeout)
+	defer cancel()
+	return get(ctx, l, "quota "+user+"/"+family, spanKey(user, family), nil, func(row Row) (seckill.Quota, error) {
+		row = maps.Clone(row)
+		row["newest"] = ""
+		return quotaCodec.decode(row)
+	})
 }
 
 // Quotas implements seckill.Ledger. More than MaxQuotas users, or a repeated one, is a programming error.
@@ -180,6 +192,11 @@ func (l *Ledger) RefundsRefused(ctx context.Context, after string, limit int) (s
 	return listed(ctx, l, "refunds refused", IndexRefundsDue, refusedShard, after, limit, paymentCodec.decode)
 }
 
+// RefundsOutside implements seckill.Ledger.
+func (l *Ledger) RefundsOutside(ctx context.Context, after string, limit int) (seckill.Page[seckill.Payment], error) {
+	return listed(ctx, l, "refunds outside", IndexRefundsDue, outsideShard, after, limit, paymentCodec.decode)
+}
+
 // OrdersByUser implements seckill.Ledger.
 func (l *Ledger) OrdersByUser(ctx context.Context, user, after string, limit int) (seckill.OrderPage, error) {
 	return l.orders(ctx, IndexOrdersByUser, user, after, limit, true)
@@ -252,7 +269,7 @@ func decodeShardCursor(s string) (shard int, after string, err error) {
 	digits, after, found := strings.Cut(s, ".")
 	shard, err = strconv.Atoi(digits)
 	if err != nil || !found || shard < 0 || shard >= itemShards || shardKey(shard) != digits {
-		return 0, "", fmt.Errorf("not a cursor: %.80q", s)
+		return 0, "", seckill.Invalid("cursor", "")
 	}
 	return shard, after, nil
 }

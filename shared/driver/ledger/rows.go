@@ -151,4 +151,7 @@ type Rows interface {
 	// Index reads at most limit rows of an index's partition, sorted by its sort key. It may lag behind the table.
 	// after is "" or the next of an earlier page; next is "" if there are no more (a last page may still be empty).
 	Index(ctx context.Context, index, pk, after string, limit int, descending bool) (rows []Row, next string, err error)
+	// Newest reads at most limit rows of an index's partition with a sort key less than before, descending; before is
+	// "" for the greatest. Fewer than limit rows means that there are no more. It lags as Index does.
+	Newest(ctx context.Context, index, pk, before string, limit int) ([]Row, error)
 }

@@ -25,6 +25,7 @@ const (
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
+	IndexOrdersByTime = "orders_by_time"
 	IndexOrdersDue    = "orders_due"
 	IndexRefundsDue   = "refunds_due"
 	IndexPaymentsOn   = "payments_by_day"
@@ -60,6 +61,7 @@ var Schema = []Table{
 	{Name: TableOrders, PK: "id", Indexes: []Index{
 		{Name: IndexOrdersByUser, PK: "placed_by", SK: "created_id"},
 		{Name: IndexOrdersByItem, PK: "item_shard", SK: "created_id"},
+		{Name: IndexOrdersByTime, PK: "time_shard", SK: "created_id", KeysOnly: true},
 		{Name: IndexOrdersDue, PK: "due_shard", SK: "due_at", KeysOnly: true},
 	}},
 	{Name: TableQuotas, PK: "user", SK: "item"},

@@ -1,6 +1,9 @@
 -- common.lua: prepended to every script. It names the keys of one item and has what several scripts read and write.
 --
--- KEYS 1 item hash start end limit price stock version stopped hw; pass passes checked (drift passes)
+-- KEYS 1 item hash start end limit price stock version stopped hw; pass passes checked (drift passes); b:USER and
+--                  b:*USER: when the user's block, for the item or every item, ends (0: never); blocks_at;
+--                  n:USER: n|until|last: n of the user's orders were rejected because of the user, the latest
+--                  at last; the user counts as blocked until until; refused: how many users have n:USER
 --       2 free      zset  returned units, score = unit: lowest first; adding twice has no effect
 --       3 held      hash  unit -> order
 --       4 res       hash  order -> record
@@ -22,6 +25,16 @@ end
 
 local function not_installed()
   return call('EXISTS', ITEM) == 0
+end
+
+-- refusals splits a field n:USER, which is false if there is none: n, until, last. All are 0 once the field is too old.
+local REFUSALS_KEPT = 1800000 -- seckill.RefusalsKept, in ms
+local function refusals(field, now)
+  local n, ends, last = string.match(field or '', '^(%d+)|(%d+)|(%d+)$')
+  if not n or now >= tonumber(last) + REFUSALS_KEPT then
+    return 0, 0, 0
+  end
+  return tonumber(n), tonumber(ends), tonumber(last)
 end
 
 local function numbers(csv)

@@ -1,6 +1,9 @@
 -- confirm: the ledger has decided the order. The order is no longer awaited; units held for it beyond the ledger's
 -- become free; what counts against its user is only ever lowered. An order that counts nothing is forgotten.
--- ARGV 1 order 2 user 3 the ledger's units, comma separated, '' for none
+-- If the order is rejected because of its user, reserve refuses the user from then on: a blocked user until ARGV 5,
+-- any user after too many such orders.
+-- ARGV 1 order 2 user 3 the ledger's units, comma separated, '' for none 4 when the order was rejected because of
+--      the user, ms; 0 if it was not 5 until when the user is blocked, ms; 0 if the user is not
 -- result {ok} | {not_installed}
 if not_installed() then
   return {'not_installed'}
@@ -25,6 +28,15 @@ local counts = charge(user, order, function(c)
     return math.min(c, #units) -- an entry of 0 stays: the drift pass finds users by their entries
   end
 end)
+if r and r.state == 'q' and ARGV[4] ~= '0' then
+  local field = call('HGET', ITEM, 'n:' .. user)
+  if not field then
+    call('HINCRBY', ITEM, 'refused', 1)
+  end
+  local n, ends, last = refusals(field, tonumber(ARGV[4]))
+  call('HSET', ITEM, 'n:' .. user, n + 1 .. '|' .. whole(math.max(ends, tonumber(ARGV[5]))) .. '|'
+    .. whole(math.max(last, tonumber(ARGV[4]))))
+end
 if r then
   r.state, r.units, r.none, r.backoff, r.body = 'c', units, '', '', ''
   keep(order, r, counts)

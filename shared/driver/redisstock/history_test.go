@@ -51,18 +51,21 @@ const (
 	opBuildGaps
 	opInstall
 	opRemove
+	opCopy
+	opCopied
 	ops
 )
 
 var opNames = [ops]string{"Reserve", "Confirm", "Redraw", "Return", "Due", "Assert", "Level", "Queued", "DriftBegin",
-	"DriftEnd", "Scan", "Correct", "Users", "CorrectUser", "BuildStart", "BuildUnits", "BuildGaps", "Install", "Remove"}
+	"DriftEnd", "Scan", "Correct", "Users", "CorrectUser", "BuildStart", "BuildUnits", "BuildGaps", "Install", "Remove",
+	"CopyBlocks", "CopiedBlocks"}
 
 // weights says how often each step occurs: mostly purchases and confirms, and builds and losses rarely enough that a
 // sale develops.
 var weights = [ops]int{opReserve: 30, opConfirm: 14, opRedraw: 12, opReturn: 8, opDue: 5, opAssert: 3, opLevel: 3,
 	opQueued: 4, opDriftBegin: 3,
 	opDriftEnd: 3, opScan: 4, opCorrect: 8, opUsers: 3, opCorrectUser: 5, opBuildStart: 2, opBuildUnits: 3,
-	opBuildGaps: 2, opInstall: 2, opRemove: 1}
+	opBuildGaps: 2, opInstall: 2, opRemove: 1, opCopy: 2, opCopied: 1}
 
 // Step is one call with all its arguments, so that removing any step leaves a valid history.
 type Step struct {
@@ -210,7 +213,7 @@ func (p *player) step(s Step) {
 	case opReserve:
 		_, _ = p.stock.Reserve(p.ctx, now, r.Request, s.flag, 30*time.Second)
 	case opConfirm:
-		_ = p.stock.Confirm(p.ctx, item, order, user, s.units)
+		_ = p.stock.Confirm(p.ctx, seckill.Verdict{Item: item, Order: order, User: user, Units: s.units})
 	case opRedraw:
 		c := seckill.Collision{Unit: s.unit, Owner: orderID(s.other), User: userID((s.user + 1) % users)}
 		if s.unit == 0 {
@@ -258,9 +261,30 @@ func (p *player) step(s Step) {
 			want[orderID(s.other)] = 1
 		}
 		_, _ = p.stock.CorrectUser(p.ctx, item, seen, want)
+	case opCopy:
+		p.copyBlocks(s, now)
+	case opCopied:
+		_, _, _ = p.stock.CopiedBlocks(p.ctx, item, 0)
 	default:
 		p.build(s, now, it)
 	}
+}
+
+func (p *player) copyBlocks(s Step, now time.Time) {
+	b := seckill.Block{Subject: seckill.UserSubject(userID(s.user)),
+		Item: []string{item, seckill.Everywhere}[s.other%2]}
+	if s.count > 1 {
+		b.Until = now.Add(time.Duration(s.unit) * time.Second)
+	}
+	var listed time.Time
+	if s.flag {
+		listed = now.Add(time.Duration(s.order) * seckill.BlocksLag / 2)
+	}
+	if s.unit%2 == 0 {
+		_ = p.stock.CopyBlocks(p.ctx, item, now, listed, nil, []seckill.Block{b})
+		return
+	}
+	_ = p.stock.CopyBlocks(p.ctx, item, now, listed, []seckill.Block{b}, nil)
 }
 
 func (p *player) build(s Step, now time.Time, it seckill.Item) {

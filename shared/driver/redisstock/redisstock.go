@@ -122,6 +122,14 @@ func num[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
 func millis(d time.Duration) string { return num(d.Milliseconds()) }
 
+// instant is 0 for the zero time.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "0"
+	}
+	return num(t.UnixMilli())
+}
+
 func flag(b bool) string {
 	if b {
 		return "1"
@@ -191,6 +199,8 @@ func (s *Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 	}
 	res := seckill.ReserveResult{Code: seckill.ReserveCode(a.word), Order: a.str(0)}
 	switch res.Code {
+	case seckill.ReserveNone:
+		res.Order, res.Waiting = "", a.num(0) > 0
 	case seckill.ReserveEarly:
 		res.Order, res.Start = "", time.UnixMilli(int64(a.num(0))).UTC()
 	case seckill.ReserveLimit:
@@ -205,8 +215,9 @@ func (s *Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 }
 
 // Confirm implements seckill.Stock.
-func (s *Stock) Confirm(ctx context.Context, item, order, user string, units []int) error {
-	_, err := s.script(ctx, confirm, s.keysOf(item).live, order, user, joinUnits(units))
+func (s *Stock) Confirm(ctx context.Context, v seckill.Verdict) error {
+	_, err := s.script(ctx, confirm, s.keysOf(v.Item).live, v.Order, v.User, joinUnits(v.Units), instant(v.Refused),
+		instant(v.BlockedUntil))
 	return err
 }
 
@@ -375,6 +386,72 @@ func (s *Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserE
 	a, err := s.script(ctx, correctUser, s.keysOf(item).live, seen.User, seen.AsSeen,
 		strings.Join(append(parts, more...), ","))
 	return a.num(0) == 1, err
+}
+
+// ownFields is more than an item's hash has, its copied blocks apart.
+const ownFields = 100
+
+// CopyBlocks implements seckill.Stock.
+func (s *Stock) CopyBlocks(ctx context.Context, item string, now, read time.Time, put, drop []seckill.Block) error {
+	listed := ""
+	if !read.IsZero() {
+		listed = num(read.UnixMilli())
+	}
+	all := slices.Concat(put, drop)
+	for from := 0; from < len(all); from += buildChunk {
+		args := []string{num(now.UnixMilli()), listed, millis(seckill.BlocksLag), num(seckill.MaxCopied + ownFields)}
+		for i := from; i < min(from+buildChunk, len(all)); i++ {
+			b := &all[i]
+			user, ok := b.Subject.User()
+			if !ok {
+				return fmt.Errorf("blocks: %s is no user", b.Subject)
+			}
+			if b.Item == seckill.Everywhere {
+				user = seckill.Everywhere + user
+			}
+			ends := "0"
+			switch {
+			case i >= len(put):
+				ends = ""
+			case !b.Until.IsZero():
+				ends = num(b.Until.UnixMilli())
+			}
+			args = append(args, user, ends)
+		}
+		if _, err := s.script(ctx, copyBlocks, s.keysOf(item).live, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CopiedBlocks implements seckill.Stock.
+func (s *Stock) CopiedBlocks(ctx context.Context, item string, cursor uint64) ([]seckill.Block, uint64, error) {
+	a, err := s.script(ctx, copied, s.keysOf(item).live, strconv.FormatUint(cursor, 10), num(buildChunk))
+	if err != nil {
+		return nil, 0, err
+	}
+	next, err := strconv.ParseUint(a.str(0), 10, 64)
+	if err != nil {
+		return nil, 0, fmt.Errorf("blocks: cursor: %w", err)
+	}
+	var out []seckill.Block
+	for i := 1; i+1 < len(a.rest); i += 2 {
+		user, everywhere := strings.CutPrefix(a.str(i), seckill.Everywhere)
+		b := seckill.Block{Subject: seckill.UserSubject(user), Item: item}
+		if everywhere {
+			b.Item = seckill.Everywhere
+		}
+		if ends := a.str(i + 1); ends != "0" {
+			ms, err := strconv.ParseInt(ends, 10, 64)
+			if err != nil {
+				return nil, 0, fmt.Errorf("blocks: %s of %s: %w", b.Subject, item, err)
+			}
+			b.Until = time.UnixMilli(ms).UTC()
+		}
+		out = append(out, b)
+	}
+	return out, next, nil
 }
 
 // BuildStart implements seckill.Stock.

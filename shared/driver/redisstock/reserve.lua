@@ -1,9 +1,11 @@
 -- reserve: draws units for a request and stores the request whole (the outbox), or answers why not.
 -- ARGV 1 now 2 order 3 user 4 count 5 keyed (1 or 0) 6 body hash (count, address) 7 body 8 first re-send, ms from now
 -- result {reserved, order, units} | {again, order, record} | {before|reused, order} | {limit, newest order, limit}
---        | {not_started, start in ms} | {not_installed|ended|stopped|none|few}
+--        | {not_started, start in ms} | {not_installed|ended|stopped|blocked|few} | {none, reservations that wait}
+local REFUSALS = 5 -- seckill.MaxRefusals
 local now, order, user, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
-local it = call('HMGET', ITEM, 'start', 'end', 'limit', 'stock', 'hw', 'stopped')
+local it = call('HMGET', ITEM, 'start', 'end', 'limit', 'stock', 'hw', 'stopped', 'b:' .. user, 'b:*' .. user,
+  'n:' .. user)
 if not it[1] then
   return {'not_installed'}
 end
@@ -39,19 +41,32 @@ if entries then
   end
 end
 
+local function holds(ends)
+  return ends and (ends == '0' or now < tonumber(ends))
+end
 if now < tonumber(it[1]) then
   return {'not_started', it[1]}
 elseif now >= tonumber(it[2]) then
   return {'ended'}
 elseif it[6] == '1' then
   return {'stopped'}
+elseif holds(it[7]) or holds(it[8]) then
+  return {'blocked'}
 elseif units + count > tonumber(it[3]) then
   return {'limit', newest, it[3]}
+end
+if it[9] then
+  local n, ends = refusals(it[9], now)
+  if now < ends then
+    return {'blocked'}
+  elseif n >= REFUSALS then
+    return {'limit', newest, it[3]}
+  end
 end
 local hw = tonumber(it[5])
 local left = available(tonumber(it[4]), hw)
 if left <= 0 then
-  return {'none'}
+  return {'none', call('ZCARD', AWAITING)}
 elseif left < count then
   return {'few'}
 end

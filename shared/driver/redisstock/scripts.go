@@ -25,6 +25,8 @@ var (
 	correct     = load("common", "correct")
 	users       = load("common", "users")
 	correctUser = load("common", "correct_user")
+	copyBlocks  = load("common", "copy_blocks")
+	copied      = load("common", "copied_blocks")
 	buildStart  = load("build_common", "build_start")
 	buildUnits  = load("build_common", "build_units")
 	buildGaps   = load("build_common", "build_gaps")

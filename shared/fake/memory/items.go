@@ -101,7 +101,7 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 		return seckill.ErrStateChanged
 	}
 	for _, at := range []*time.Time{&it.Start, &it.End, &it.CreateTime, &it.Commodity.CreateTime, &it.AddressesErased,
-		&it.NetworksErased} {
+		&it.NetworksErased, &it.StockErased} {
 		*at = at.UTC().Truncate(time.Millisecond)
 	}
 	it = cloneItem(it)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // rowChange is a replaced row that the indexes have not applied yet.
@@ -136,6 +137,30 @@ func (m *Rows) Index(ctx context.Context, index, pk, after string, limit int, de
 	return rows, "", nil
 }
 
+// Newest implements ledger.Rows, as Index does.
+func (m *Rows) Newest(ctx context.Context, index, pk, before string, limit int) ([]ledger.Row, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	x := m.indexes[index]
+	if x == nil || pk == "" || limit < 1 {
+		return nil, fmt.Errorf("memory: newest of index %q, partition %q, limit %d", index, pk, limit)
+	}
+	m.catchUp()
+	part := x.partitions[pk]
+	end := len(part)
+	if before != "" {
+		end, _ = slices.BinarySearchFunc(part, position{sk: before}, compareEntry)
+	}
+	var rows []ledger.Row
+	for i := end - 1; i >= 0 && len(rows) < limit; i-- {
+		rows = append(rows, x.project(part[i].row))
+	}
+	return rows, nil
+}
+
 func encodeCursor(p position) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(p.sk + "\x00" + p.tablePK + "\x00" + p.tableSK))
 }
@@ -144,7 +169,7 @@ func decodeCursor(s string) (position, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	parts := strings.Split(string(b), "\x00")
 	if err != nil || len(parts) != 3 {
-		return position{}, fmt.Errorf("memory: not a cursor of an index: %.80q", s)
+		return position{}, seckill.Invalid("cursor", "")
 	}
 	return position{parts[0], parts[1], parts[2]}, nil
 }

@@ -18,6 +18,7 @@ const tries = 3
 // Deps are the step's dependencies.
 type Deps struct {
 	Issuers    seckill.Issuers
+	Pages      seckill.ReturnPages
 	Identities seckill.Identities
 	IDs        seckill.UserIDs
 	Signer     seckill.TokenSigner
@@ -49,15 +50,21 @@ func (f *Flow) List(ctx context.Context) ([]seckill.Issuer, error) {
 	return list, nil
 }
 
-// SignIn signs a shopper in. The error is an *seckill.Error: CodeInvalid, CodeSignIn, or CodeUnavailable if the issuer
-// or the ledger does not answer.
+// SignIn signs a shopper in. The error is an *seckill.Error: CodeInvalid, also for the address of another website,
+// CodeSignIn, CodeSignInBroken if the issuer refuses the shop, or CodeUnavailable if the issuer or the ledger does not
+// answer. What an issuer refuses may be the caller's own redirect address: only with the shop's is it a fault.
 func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (Session, error) {
 	if err := g.Check(); err != nil {
 		return Session{}, err
 	}
+	own, elsewhere := f.Pages.Of(g.RedirectURI)
+	if g.Kind == seckill.GrantCode && elsewhere {
+		return Session{}, seckill.Invalid("redirect_uri", "")
+	}
 	p, err := f.Issuers.Redeem(ctx, g)
 	if err != nil {
-		if seckill.CodeOf(err) == seckill.CodeUnavailable {
+		code := seckill.CodeOf(err)
+		if code == seckill.CodeUnavailable || code == seckill.CodeSignInBroken && (own || g.Kind != seckill.GrantCode) {
 			f.Meter.Count(seckill.EventIssuerFault, 1)
 		}
 		return Session{}, seckill.AsError(err)

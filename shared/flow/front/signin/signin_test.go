@@ -240,11 +240,12 @@ func TestRefusals(t *testing.T) {
 		faults int
 		asked  int
 	}{
-		"refused":          {stale, grant, seckill.TokenStale, 0, 1},
-		"not the shop's":   {seckill.Invalid("issuer", ""), grant, "invalid_request", 0, 1},
-		"away":             {errFault, grant, "unavailable", 1, 1},
-		"of another form":  {nil, seckill.Grant{Kind: "password"}, "invalid_request", 0, 0},
-		"without anything": {nil, seckill.Grant{}, "invalid_request", 0, 0},
+		"refused":             {stale, grant, seckill.TokenStale, 0, 1},
+		"not the shop's":      {seckill.Invalid("issuer", ""), grant, "invalid_request", 0, 1},
+		"away":                {errFault, grant, "unavailable", 1, 1},
+		"the shop is refused": {&seckill.Error{Code: seckill.CodeSignInBroken}, grant, "signin_broken", 1, 1},
+		"of another form":     {nil, seckill.Grant{Kind: "password"}, "invalid_request", 0, 0},
+		"without anything":    {nil, seckill.Grant{}, "invalid_request", 0, 0},
 		"without its verifier": {nil, seckill.Grant{Kind: seckill.GrantCode, Issuer: "i", Code: "c", Nonce: "n",
 			RedirectURI: "r"}, "invalid_request", 0, 0},
 	} {
@@ -261,6 +262,54 @@ func TestRefusals(t *testing.T) {
 	s.signs = errFault
 	if _, err := s.flow().SignIn(t.Context(), grant); seckill.CodeOf(err) != seckill.CodeInternal {
 		t.Errorf("a token that cannot be signed: %v, want %s", err, seckill.CodeInternal)
+	}
+}
+
+// TestReturnPages: an issuer that refuses a redirect address refuses the shop only if that is the shop's; one of
+// another website reaches no issuer.
+func TestReturnPages(t *testing.T) {
+	shop := seckill.ReturnPages{Own: []string{"https://a.example.com/live", "https://shop.example.com"}}
+	open := shop
+	open.Open = true
+	for _, c := range []struct {
+		back          string
+		pages         seckill.ReturnPages
+		asked, faults int
+	}{
+		{"https://a.example.com/live/", shop, 1, 1},
+		{"https://shop.example.com", shop, 1, 1},
+		{"https://a.example.com/nowhere", shop, 1, 0},
+		{"https://SHOP.example.com:443/cb", shop, 1, 0},
+		{"com.example.shop:/signed-in", shop, 1, 0},
+		{"no-address", shop, 1, 0},
+		{"https://shop.example.net/", shop, 0, 0},
+		{"http://shop.example.com/", shop, 0, 0},
+		{"https://shop.example.com.example.net/", shop, 0, 0},
+		{"https://shop.example.com@example.net/", shop, 0, 0},
+		{"https://shop.example.com:8443/", shop, 0, 0},
+		{"https://shop.example.com/", open, 1, 1},
+		{"https://shop.example.net/", open, 1, 0},
+		{"https://shop.example.com/", seckill.ReturnPages{}, 1, 0},
+	} {
+		s := newStage()
+		s.err = &seckill.Error{Code: seckill.CodeSignInBroken}
+		f := s.flow()
+		f.Pages = c.pages
+		g := seckill.Grant{Kind: seckill.GrantCode, Issuer: "i", Code: "c", Nonce: "n", RedirectURI: c.back,
+			Verifier: strings.Repeat("v", 43)}
+		want := "signin_broken"
+		if c.asked == 0 {
+			want = "invalid_request"
+		}
+		_, err := f.SignIn(t.Context(), g)
+		if e := seckill.AsError(err); string(e.Code) != want || s.redeem != c.asked ||
+			s.counts[seckill.EventIssuerFault] != c.faults {
+			t.Errorf("%s, %+v: %v, %d calls, counts %v", c.back, c.pages, err, s.redeem, s.counts)
+		}
+		s.err = errFault
+		if _, _ = f.SignIn(t.Context(), g); s.counts[seckill.EventIssuerFault] != c.faults+c.asked {
+			t.Errorf("%s, away: counts %v", c.back, s.counts)
+		}
 	}
 }
 

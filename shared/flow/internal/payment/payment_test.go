@@ -110,3 +110,47 @@ func TestRecord(t *testing.T) {
 		})
 	}
 }
+
+// kept is a ledger of one order with one payment of 100 fen, of which went back what its history says.
+type kept struct {
+	payment.OutsideLedger
+	order   seckill.Order
+	outside seckill.Fen
+}
+
+func (k *kept) Order(context.Context, string) (seckill.Order, error) { return k.order, nil }
+
+func (k *kept) Payments(context.Context, string) ([]seckill.Payment, error) {
+	return []seckill.Payment{{Order: order, TradeNo: "t1", Amount: 100, State: seckill.Captured,
+		Outside: k.outside}}, nil
+}
+
+func (k *kept) WentBack(_ context.Context, _ seckill.Order, p seckill.Payment, _ seckill.Fen, at time.Time,
+	cause string) error {
+	k.outside = p.Outside
+	k.order.History = append(k.order.History, seckill.Change{At: at, Cause: cause})
+	return nil
+}
+
+type uncounted struct{}
+
+func (uncounted) Count(seckill.Event, int) {}
+
+// TestWentBackAgain: what was recorded once is not recorded again, also after a person has lowered the sum; what else
+// went back is.
+func TestWentBackAgain(t *testing.T) {
+	k := &kept{order: seckill.Order{ID: order, Amount: 100}}
+	r := payment.Outside{Ledger: k, Clock: memory.NewClock(now), Meter: uncounted{}}
+	for _, c := range []struct {
+		total seckill.Fen
+		cause string
+		isNew bool
+	}{{80, "bill of a day", true}, {80, "bill of a day", false}, {80, "bill of the next day", true},
+		{90, "bill of a day", true}} {
+		got, err := r.WentBack(t.Context(), order, "t1", c.total, c.cause)
+		if got != c.isNew || err != nil {
+			t.Errorf("%d by %s: %t, %v", c.total, c.cause, got, err)
+		}
+		k.outside = 50 // a person lowers it
+	}
+}

@@ -14,6 +14,7 @@ import (
 // Ledger is the part of the ledger that the step notify calls.
 type Ledger interface {
 	payment.Ledger
+	payment.OutsideLedger
 	seckill.NotificationKeeper
 }
 
@@ -30,11 +31,13 @@ type Deps struct {
 type Flow struct {
 	Deps
 	recorder payment.Recorder
+	outside  payment.Outside
 }
 
 // New returns an instance.
 func New(d Deps) *Flow {
-	return &Flow{d, payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
+	return &Flow{d, payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter},
+		payment.Outside{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 }
 
 // Notify verifies a notification, records its money and keeps it unchanged. The error is an *seckill.Error:
@@ -57,16 +60,29 @@ func (f *Flow) Notify(ctx context.Context, parameters map[string][]string) error
 // Unreadable counts a request whose body is not a form as a forged notification.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventForged, 1) }
 
-// record applies an authentic notification, with or without money, if its order and amount are right. It keeps the
-// notification last: if that fails, the provider sends it again, and its money is already recorded.
+// record applies an authentic notification, with or without money, if its order and amount are right. Money that went
+// back came before, even if its own notification did not. If the notification does not say how much went back of money
+// that the ledger has, it counts as all, until a query or a person says what it was. It keeps the notification
+// last: if that fails, the provider sends it again, and its money is already recorded.
 func (f *Flow) record(ctx context.Context, n *seckill.Notification) error {
 	outcome := seckill.NotificationNothing
 	var err error
-	if n.Paid {
+	if n.Paid || n.Back > 0 {
 		outcome = seckill.NotificationRecorded
 		err = f.recorder.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
 	} else {
 		_, err = f.recorder.Ours(ctx, n.Order, n.Amount)
+	}
+	back := n.Back
+	if n.Unsaid {
+		back = n.Amount
+	}
+	if err == nil && back > 0 {
+		var is bool
+		is, err = f.outside.WentBack(ctx, n.Order, n.TradeNo, back, "notification "+n.ID)
+		if outcome = seckill.NotificationNothing; is {
+			outcome = seckill.NotificationOutside
+		}
 	}
 	var refusal *seckill.Error
 	if errors.As(err, &refusal) {

@@ -118,6 +118,30 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// TestNotifyWithoutTheSum checks that money that went back, and of which the provider does not say how much, counts as
+// all of a payment that the shop keeps, and that a trade which was closed unpaid is no such money.
+func TestNotifyWithoutTheSum(t *testing.T) {
+	for name, c := range map[string]struct {
+		trade string
+		paid  bool
+		kept  string
+		back  seckill.Fen
+	}{
+		"closed":                {"t", false, seckill.NotificationOutside, 100},
+		"refunded, still paid":  {"t", true, seckill.NotificationOutside, 100},
+		"another trade, unpaid": {"t2", false, seckill.NotificationNothing, 0},
+	} {
+		ctx, l, meter := t.Context(), shop(t, seckill.Paid), memory.Meter{}
+		f := notify.New(notify.Deps{Verifier: verified{ID: "n1", Order: order, TradeNo: c.trade, Amount: 100,
+			Paid: c.paid, Unsaid: true}, Ledger: l, Clock: memory.NewClock(placed), Meter: meter})
+		must.OK(t, f.Notify(ctx, nil), f.Notify(ctx, nil))
+		o, all := must.Get(l.Order(ctx, order)), must.Get(l.Payments(ctx, order))
+		kept := must.Get(l.Notifications(ctx, order))
+		must.Equal(t, []any{seckill.Paid, c.back, c.back > 0, c.back, c.kept, meter[seckill.EventOutside] > 0},
+			[]any{o.State, o.Outside, o.Undecided, all[0].Outside, kept[0].Outcome, c.back > 0}, name)
+	}
+}
+
 // TestNotifyWithoutLedger checks that money which cannot be recorded is not acknowledged, so that the provider sends
 // it again.
 func TestNotifyWithoutLedger(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package reconcile compares the payment provider's bill of a day with the ledger, in both directions. In: a schedule
-// (daily), or an operator. Out: the result, stored in the ledger, and its differences, counted. It changes no money
-// and no order: an operator decides what a difference means.
+// (daily), or an operator. Out: the result, stored in the ledger, and its differences, counted. It moves no money, and
+// an operator decides what a difference means; but an order whose money went back outside the shop waits from then on.
 package reconcile
 
 import (
@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/your-org/seckill/shared/flow/internal/payment"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -19,8 +21,9 @@ const (
 	pageRows = 1000 // payments per read of the ledger
 	// time after a day's end; Alipay publishes the day's bill by 9:00 the next day ("下载对账单")
 	billed  = 10 * time.Hour
-	maxDays = 7  // how many days back Run looks
-	maxBack = 30 // how many earlier bills are searched for a movement that the day's bill lacks
+	maxDays = 7   // how many days back Run looks
+	maxBack = 30  // how many earlier bills are searched for a movement that the day's bill lacks
+	maxSum  = 180 // how many earlier bills count for what went back outside the shop
 
 	// BillCutoff: what the ledger records this shortly before a day's end is compared with the next day's bill,
 	// because the provider's clock may already be past midnight.
@@ -35,6 +38,7 @@ type Ledger interface {
 	seckill.OrderReader
 	seckill.PaymentReader
 	seckill.BillRecorder
+	seckill.OutsideRecorder
 }
 
 // Deps are the step's dependencies.
@@ -84,7 +88,7 @@ func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconci
 			seckill.Invalid("day", "one that is over in UTC+8, as YYYY-MM-DD: its bill comes the next morning")
 	}
 	m := match{Flow: f, date: date, known: map[trade]seckill.Payment{}, unread: map[trade]bool{},
-		billed: map[movement]bool{}}
+		billed: map[movement]bool{}, earlier: map[string]past{}, went: map[trade]seckill.Fen{}}
 	m.out = seckill.Reconciliation{Day: day, At: f.Clock.Now(), Differences: []seckill.Difference{}}
 	if err := m.run(ctx); err != nil {
 		return seckill.Reconciliation{}, seckill.AsError(err)
@@ -133,18 +137,47 @@ func key(l *seckill.BillLine) movement {
 type match struct {
 	*Flow
 	out    seckill.Reconciliation
+	bill   seckill.Bill
 	date   time.Time
 	known  map[trade]seckill.Payment
 	unread map[trade]bool
 	billed map[movement]bool
+
+	foreign []foreign
+	earlier map[string]past       // by day, of the bills that were read
+	went    map[trade]seckill.Fen // what this match has found to have gone back outside
+	sums    []wentBack            // the same, in the order in which to record it
+}
+
+// wentBack is how much of a trade went back outside the shop, up to a line of the bill.
+type wentBack struct {
+	trade
+	sum seckill.Fen
+}
+
+// past is what counts of an earlier bill for what went back outside the shop.
+type past struct {
+	refunds []seckill.BillLine // made outside the shop
+	unread  seckill.UnreadLines
+	err     error // the bill was not read
+}
+
+// foreign is a line of a refund made outside the shop, by its place on the bill, and the payment as it was read.
+type foreign struct {
+	at int
+	p  seckill.Payment
 }
 
 func (m *match) run(ctx context.Context) error {
-	bill, none, err := m.bill(ctx, m.out.Day)
+	bill, none, unread, err := m.billOf(ctx, m.out.Day)
 	if err != nil {
 		return err
 	}
-	m.out.NoBill = none
+	for _, u := range unread {
+		m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: seckill.LineUnreadable, Order: u.Order,
+			Line: u.Line, Why: u.Why})
+	}
+	m.bill, m.out.NoBill = bill, none
 	m.out.Others = bill.Others
 	paid, err := m.all(ctx, m.Ledger.PaymentsOn, func(p *seckill.Payment) time.Time { return p.At })
 	if err != nil {
@@ -155,12 +188,24 @@ func (m *match) run(ctx context.Context) error {
 		return err
 	}
 	for i := range bill.Lines {
-		if err := m.line(ctx, &bill.Lines[i]); err != nil {
+		if err := m.line(ctx, i); err != nil {
 			return err
 		}
 	}
 	if err := m.missing(ctx, paid, back); err != nil {
 		return err
+	}
+	for i := range m.foreign {
+		if err := m.outside(ctx, &m.foreign[i]); err != nil {
+			return err
+		}
+	}
+	// Last: the ledger changes only when nothing else can fail but to keep the result, in which each change must be.
+	outside := payment.Outside{Ledger: m.Ledger, Clock: m.Clock, Meter: m.Meter}
+	for _, s := range m.sums {
+		if _, err := outside.WentBack(ctx, s.order, s.no, s.sum, "bill of "+m.out.Day); err != nil {
+			return err
+		}
 	}
 	slices.SortStableFunc(m.out.Differences, func(a, b seckill.Difference) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.TradeNo, b.TradeNo), cmp.Compare(a.Kind, b.Kind))
@@ -170,13 +215,17 @@ func (m *match) run(ctx context.Context) error {
 	return nil
 }
 
-// bill reads a day's bill. It returns none if the provider has no bill, which also happens when no money moved.
-func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bool, err error) {
+// billOf reads a day's bill. It returns none if the provider has no bill, which also happens when no money moved.
+func (f *Flow) billOf(ctx context.Context, day string) (bill seckill.Bill, none bool, unread seckill.UnreadLines,
+	err error) {
 	bill, err = f.Bills.Bill(ctx, day)
 	if errors.Is(err, seckill.ErrNoBill) {
-		return seckill.Bill{}, true, nil
+		return seckill.Bill{}, true, nil, nil
 	}
-	return bill, false, err
+	if errors.As(err, &unread) {
+		err = nil
+	}
+	return bill, false, unread, err
 }
 
 // all returns what the ledger recorded in the 24 hours that end BillCutoff before the day does; at returns the time
@@ -223,8 +272,9 @@ func (m *match) differ(kind seckill.DifferenceKind, l *seckill.BillLine, here, t
 		RefundID: l.RefundID, Here: here, There: there})
 }
 
-// line compares one line of the bill.
-func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
+// line compares the line at i of the bill.
+func (m *match) line(ctx context.Context, i int) error {
+	l := &m.bill.Lines[i]
 	moved, twice := key(l), seckill.PaymentTwice
 	if l.Refund {
 		twice = seckill.RefundTwice
@@ -252,20 +302,120 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.TradeNo == l.TradeNo })
-	if found = i >= 0; found {
-		p = all[i]
+	at := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.TradeNo == l.TradeNo })
+	if found = at >= 0; found {
+		p = all[at]
 	}
-	if kind, here := compare(l, p, found); kind != "" {
+	kind, here := compare(l, p, found)
+	switch {
+	case kind == seckill.RefundForeign && found:
+		m.foreign = append(m.foreign, foreign{i, p})
+	case kind != "":
 		m.differ(kind, l, here, l.Amount)
 	}
 	return nil
 }
 
+// own reports whether a line is a refund that the shop made: whole, or of a rest.
+func own(l *seckill.BillLine) bool {
+	id := seckill.RefundID(l.Order, l.TradeNo)
+	return l.RefundID == id || strings.HasPrefix(l.RefundID, id+"_")
+}
+
+// outside finds whether the ledger has a refund that somebody made outside the shop. The ledger has the sum of such
+// refunds, so the earlier ones count, on earlier bills, too.
+func (m *match) outside(ctx context.Context, f *foreign) error {
+	l := &m.bill.Lines[f.at]
+	o, err := m.Ledger.Order(ctx, l.Order)
+	if err != nil {
+		return err
+	}
+	lines := returned(m.bill.Lines[:f.at+1])
+	why, day := "", m.date
+	for back := 0; ; back++ {
+		day = day.AddDate(0, 0, -1)
+		if day.Format(time.DateOnly) < seckill.Day(o.Placed) {
+			break
+		}
+		if back == maxSum || back >= maxBack && m.late(ctx) {
+			why = "not read: bills to " + day.Format(time.DateOnly)
+			break
+		}
+		bill, err := m.past(ctx, day.Format(time.DateOnly))
+		if err != nil && (back < maxBack || ctx.Err() != nil) {
+			return err
+		}
+		if err != nil { // the difference says so, and whoever matches the day again reads it
+			why = "not read: bill " + day.Format(time.DateOnly)
+		}
+		lines = append(lines, bill.refunds...)
+		for _, u := range bill.unread {
+			if u.Order == l.Order {
+				why = fmt.Sprintf("not read: bill %s, line %d", day.Format(time.DateOnly), u.Line)
+			}
+		}
+	}
+	sum, seen := seckill.Fen(0), map[string]bool{}
+	for k := range lines {
+		b := &lines[k]
+		if b.Order != l.Order || b.TradeNo != l.TradeNo || seen[b.RefundID] {
+			continue
+		}
+		sum += b.Amount
+		seen[b.RefundID] = b.RefundID != "" // lines without an id may repeat
+	}
+	known := max(f.p.Outside, m.went[key(l).trade])
+	if sum > known || why != "" { // the sum may lack something
+		m.differ(seckill.RefundForeign, l, known, sum)
+		m.out.Differences[len(m.out.Differences)-1].Why = why
+	}
+	if sum <= known {
+		return nil
+	}
+	m.went[key(l).trade] = sum
+	m.sums = append(m.sums, wentBack{key(l).trade, sum})
+	return nil
+}
+
+// late reports whether a minute or less is left: a day's result counts more than bills of long ago.
+func (m *match) late(ctx context.Context) bool {
+	end, ends := ctx.Deadline()
+	return ends && end.Sub(m.Clock.Now()) <= time.Minute
+}
+
+// past returns what counts of an earlier day's bill, which it reads once.
+func (m *match) past(ctx context.Context, day string) (past, error) {
+	if bill, read := m.earlier[day]; read {
+		return bill, bill.err
+	}
+	_, err := m.read(ctx, day)
+	return m.earlier[day], err
+}
+
+// read reads an earlier day's bill, and keeps what past returns of it.
+func (m *match) read(ctx context.Context, day string) (seckill.Bill, error) {
+	bill, _, unread, err := m.billOf(ctx, day)
+	if err != nil {
+		err = fmt.Errorf("bill of %s: %w", day, err)
+	}
+	m.earlier[day] = past{returned(bill.Lines), unread, err}
+	return bill, err
+}
+
+// returned returns the lines of refunds made outside the shop.
+func returned(lines []seckill.BillLine) (out []seckill.BillLine) {
+	for i := range lines {
+		if l := &lines[i]; l.Refund && !own(l) {
+			out = append(out, *l)
+		}
+	}
+	return out
+}
+
 // compare returns how a line differs from the ledger's payment, and the ledger's amount; kind "" means no difference.
 func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.DifferenceKind, here seckill.Fen) {
 	switch {
-	case l.Refund && l.RefundID != seckill.RefundID(l.Order, l.TradeNo):
+	case l.Refund && !own(l):
 		return seckill.RefundForeign, 0
 	case !found && l.Refund:
 		return seckill.RefundNotHere, 0
@@ -277,8 +427,8 @@ func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.D
 		return "", 0
 	case p.State != seckill.RefundDone:
 		return seckill.RefundNotHere, 0
-	case l.Amount != p.Amount:
-		return seckill.RefundAmount, p.Amount
+	case l.Amount != p.Rest():
+		return seckill.RefundAmount, p.Rest()
 	}
 	return "", 0
 }
@@ -310,8 +460,8 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 	}
 	for _, p := range back {
 		l := seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID,
-			Amount: p.Amount, At: p.Back}
-		if !m.billed[key(&l)] {
+			Amount: p.Rest(), At: p.Back}
+		if p.Rest() > 0 && !m.billed[key(&l)] {
 			absent[key(&l)] = absence{l, seckill.Day(p.At)}
 		}
 	}
@@ -320,9 +470,9 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 		if !slices.ContainsFunc(slices.Collect(maps.Values(absent)), func(a absence) bool { return a.since <= day }) {
 			break
 		}
-		bill, _, err := m.bill(ctx, day)
+		bill, err := m.read(ctx, day)
 		if err != nil {
-			return fmt.Errorf("bill of %s: %w", day, err)
+			return err
 		}
 		for i := range bill.Lines {
 			delete(absent, key(&bill.Lines[i]))

@@ -77,7 +77,7 @@ func (w *bank) paid(t must.T, at time.Time, late time.Duration) seckill.Payment 
 func (w *bank) back(t must.T, p seckill.Payment, at time.Time, late time.Duration) {
 	o := must.Get(w.ledger.Order(ctx, p.Order))
 	must.OK(t, w.ledger.StartRefund(ctx, o, p, false, seckill.Decision{}, at, "c"))
-	must.OK(t, w.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
+	must.OK(t, w.ledger.Refunded(ctx, p, p.Outside, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 100,
 		At: at})
 }
@@ -276,6 +276,52 @@ func TestARefundWithoutAnId(t *testing.T) {
 	}
 }
 
+// counted counts how often each day's bill is asked for, and has none of a day that fails.
+type counted struct {
+	bills
+	asked map[string]int
+	fails string
+}
+
+func (c counted) Bill(ctx context.Context, day string) (seckill.Bill, error) {
+	c.asked[day]++
+	if day == c.fails {
+		return seckill.Bill{}, errors.New("no answer")
+	}
+	return c.bills.Bill(ctx, day)
+}
+
+// TestManyRefundsElsewhere checks that a match asks for each day's bill once for all refunds made outside the shop, and
+// that the ledger hears of none while another refund's earlier bills may fail.
+func TestManyRefundsElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newBank()
+	var all []seckill.Payment
+	for range 3 {
+		p := w.paid(t, midnight.AddDate(0, 0, -2), 0)
+		w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: "by hand " + p.TradeNo,
+			Amount: 30, At: midnight.Add(time.Hour)})
+		all = append(all, p)
+	}
+	outside := func() (sum seckill.Fen) {
+		for _, p := range all {
+			sum += must.Get(w.ledger.Payments(ctx, p.Order))[0].Outside
+		}
+		return sum
+	}
+	c := counted{w.bills, map[string]int{}, "2026-11-09"}
+	flow := reconcile.New(reconcile.Deps{Ledger: w.ledger, Bills: c, Clock: w.clock, Meter: w.meter})
+	if _, err := flow.Day(ctx, day); err == nil || outside() != 0 {
+		t.Errorf("a bill fails: %v, %d fen are recorded as gone", err, outside())
+	}
+	c.fails, c.asked = "", map[string]int{}
+	flow = reconcile.New(reconcile.Deps{Ledger: w.ledger, Bills: c, Clock: w.clock, Meter: w.meter})
+	got := must.Get(flow.Day(ctx, day))
+	if got.Count != 3 || outside() != 90 || c.asked["2026-11-09"] != 1 || c.asked["2026-11-10"] != 1 {
+		t.Errorf("%+v, %d fen, asked %v; want 3 differences, 90 fen, each day once", got, outside(), c.asked)
+	}
+}
+
 // TestWhatWasRecordedDaysLater checks that a late record is found on the bill of the day on which it was booked, but
 // not before its order and not beyond maxBack bills.
 func TestWhatWasRecordedDaysLater(t *testing.T) {
@@ -453,6 +499,115 @@ func TestWhatWasKeptIsListed(t *testing.T) {
 			t.Errorf("%q: %v, want it refused", d, err)
 		}
 	}
+}
+
+// unread are bills of which the lines of one order cannot be read.
+type unread struct {
+	bills
+	order string
+}
+
+func (u unread) Bill(ctx context.Context, day string) (seckill.Bill, error) {
+	bill, err := u.bills.Bill(ctx, day)
+	var odd seckill.UnreadLines
+	bill.Lines = slices.DeleteFunc(slices.Clone(bill.Lines), func(l seckill.BillLine) bool {
+		if l.Order == u.order {
+			odd = append(odd, seckill.UnreadLine{Line: 6, Order: l.Order, Why: "3 fields"})
+		}
+		return l.Order == u.order
+	})
+	if err == nil && odd != nil {
+		err = fmt.Errorf("asked: %w", odd)
+	}
+	return bill, err
+}
+
+// TestALineThatCannotBeRead checks that an unreadable line of the bill is listed as a difference and the rest of the
+// day is compared and kept; and that one on an earlier bill does not keep the day from being compared.
+func TestALineThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newBank()
+	noon := midnight.Add(12 * time.Hour)
+	before, bad, amount, good := w.paid(t, noon.Add(-24*time.Hour), 24*time.Hour), w.paid(t, noon, time.Minute),
+		w.paid(t, noon, time.Minute), w.paid(t, noon, time.Minute)
+	w.lines(func(l seckill.BillLine) []seckill.BillLine {
+		if l.Order == amount.Order {
+			l.Amount++
+		}
+		return []seckill.BillLine{l}
+	})
+	w.flow.Bills = unread{w.bills, bad.Order}
+	r := must.Get(w.flow.Day(ctx, day))
+	want := []seckill.Difference{
+		{Kind: seckill.LineUnreadable, Order: bad.Order, Line: 6, Why: "3 fields"},
+		{Kind: seckill.PaymentNotThere, Order: bad.Order, TradeNo: bad.TradeNo, Here: 100},
+		{Kind: seckill.PaymentAmount, Order: amount.Order, TradeNo: amount.TradeNo, Here: 100, There: 101},
+	}
+	slices.SortStableFunc(want, func(a, b seckill.Difference) int { return strings.Compare(a.Order, b.Order) })
+	if diff := cmp.Diff(want, r.Differences); diff != "" || r.Payments != 2 || w.meter[seckill.EventDifferences] != 3 {
+		t.Errorf("%+v; %v counted; got (+), want (-):\n%s", r, w.meter, diff)
+	}
+	must.Equal(t, []seckill.Reconciliation{r}, must.Get(w.ledger.Reconciliations(ctx, day)), "kept")
+	w.flow.Bills = unread{w.bills, before.Order}
+	for _, d := range must.Get(w.flow.Day(ctx, day)).Differences {
+		if d.Order != amount.Order && (d.Order != before.Order || d.Kind != seckill.PaymentNotThere) ||
+			d.Order == good.Order {
+			t.Errorf("an unreadable line on the bill before: %+v", d)
+		}
+	}
+}
+
+// TestWhatWentBackLongAgo checks that the sum of what went back outside the shop has the bills since the order was
+// placed, up to a bound, and that a match says which of them it could not read.
+func TestWhatWentBackLongAgo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		days   int // since the order was placed and a part went back
+		unread bool
+		fails  bool // a bill between cannot be read
+		there  seckill.Fen
+		why    string
+	}{
+		"two months":             {60, false, false, 30, ""},
+		"a bill with a bad line": {60, true, false, 20, "not read: bill 2026-09-12, line 6"},
+		"a bill that fails":      {60, false, true, 30, "not read: bill 2026-10-01"},
+		"a year":                 {365, false, false, 20, "not read: bills to 2026-05-14"},
+	} {
+		w := newBank()
+		long := midnight.AddDate(0, 0, -c.days).Add(time.Hour)
+		p := w.paid(t, long, time.Minute)
+		for at, id := range map[time.Time]string{long.Add(time.Hour): "h1", midnight.Add(time.Hour): "h2"} {
+			if id == "h2" || !c.unread {
+				w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: id,
+					Amount: seckill.Fen(10 * (1 + len(id[1:])*int(id[1]-'1'))), At: at})
+			}
+		}
+		if c.unread {
+			w.book(seckill.BillLine{Order: p.Order, TradeNo: "9", At: long})
+			w.flow.Bills = unread{w.bills, p.Order}
+			w.flow.Bills = only{w.flow.Bills, w.bills, seckill.Day(long)}
+		}
+		if c.fails {
+			w.flow.Bills = counted{w.bills, map[string]int{}, "2026-10-01"}
+		}
+		r := must.Get(w.flow.Day(ctx, day))
+		must.Equal(t, []seckill.Difference{{Kind: seckill.RefundForeign, Order: p.Order, TradeNo: p.TradeNo,
+			RefundID: "h2", There: c.there, Why: c.why}}, r.Differences, name)
+		must.Equal(t, c.there, must.Get(w.ledger.Order(ctx, p.Order)).Outside, name)
+	}
+}
+
+// only has bills of a day that another has not.
+type only struct {
+	of, others seckill.Bills
+	day        string
+}
+
+func (o only) Bill(ctx context.Context, day string) (seckill.Bill, error) {
+	if day == o.day {
+		return o.of.Bill(ctx, day)
+	}
+	return o.others.Bill(ctx, day)
 }
 
 // TestARowThatCannotBeRead checks that an unreadable row is listed as a difference and the rest of the day is

@@ -1,6 +1,7 @@
 package refund
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,10 +19,21 @@ type Decided struct {
 // Order refunds a paid order on an operator's request: who, and why. With restock its units are sold again; without,
 // they stay allocated, as they must after shipping. If the amount is more than one person may refund alone, the first
 // request is kept, and executed when another person requests it, too; both must say the same about restock. If the
-// order's refund is owed already, nothing changes. CodeOrderUnknown; CodeInvalid, also for an order that is not paid,
-// or is completed.
+// order's refund is owed already, nothing changes. What went back outside is not given again. With restock an order
+// that is refunded gives its units back, once, unless they left. CodeOrderUnknown; CodeInvalid, also for an order that
+// is not paid, is completed, or of which all went back.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (Decided, error) {
-	if err := seckill.CheckWords(who, why, maxWhy); err != nil {
+	return f.order(ctx, id, wish{who: who, why: why, restock: restock})
+}
+
+// Gone is Order for an order of which all went back outside the shop, also a completed one: it is refunded on the
+// person's word, without waiting for a query that says so. No money moves.
+func (f *Flow) Gone(ctx context.Context, id, who, why string, restock bool) (Decided, error) {
+	return f.order(ctx, id, wish{who, why, restock, true})
+}
+
+func (f *Flow) order(ctx context.Context, id string, w wish) (Decided, error) {
+	if err := seckill.CheckWords(w.who, w.why, maxWhy); err != nil {
 		return Decided{}, err
 	}
 	for range maxTries {
@@ -29,40 +41,76 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (De
 		switch {
 		case err != nil:
 			return Decided{}, err
-		case o.State == seckill.RefundOwed || o.State == seckill.Refunded:
+		case o.State == seckill.RefundOwed || o.State == seckill.Refunded && (!w.restock || len(o.Units) == 0):
 			return Decided{}, nil
-		case !o.State.CanBecome(seckill.RefundOwed) || !o.State.Info().Holds:
+		case !o.State.Keeps() && o.State != seckill.Refunded:
 			return Decided{}, seckill.Invalid("order", "paid, and not completed; it is "+string(o.State))
-		case restock && o.State.Left():
+		case w.restock && o.HasLeft():
 			return Decided{}, seckill.Invalid("restock", "false: the goods have left; the order is "+string(o.State))
 		}
-		all, err := f.Ledger.Payments(ctx, id)
-		if err != nil {
-			return Decided{}, seckill.AsError(err)
+		var d Decided
+		if o.State == seckill.Refunded {
+			d.Started, err = true, f.Ledger.Restock(ctx, o, f.Clock.Now(), seckill.RestockedBy+w.who+": "+w.why)
+			if err == nil {
+				f.restocked(ctx, id)
+			}
+		} else {
+			d, err = f.paid(ctx, &o, w)
 		}
-		kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
-		if kept < 0 {
-			continue // another operator has just refunded it
-		}
-		d, err := f.decide(ctx, &o, &all[kept], wish{who, why, restock})
 		if errors.Is(err, seckill.ErrStateChanged) {
 			continue
 		}
 		if err != nil {
 			return Decided{}, seckill.AsError(err)
 		}
-		if d.Started {
-			f.started(ctx, id, restock)
-		}
 		return d, nil
 	}
 	return Decided{}, seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
+}
+
+// paid refunds an order that keeps money. ErrStateChanged if another operator has just refunded it.
+func (f *Flow) paid(ctx context.Context, o *seckill.Order, w wish) (Decided, error) {
+	all, err := f.Ledger.Payments(ctx, o.ID)
+	if err != nil {
+		return Decided{}, err
+	}
+	kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
+	if kept < 0 {
+		return Decided{}, seckill.ErrStateChanged
+	}
+	p := &all[kept]
+	switch whole := p.Rest() == 0; {
+	case w.gone && !whole:
+		return Decided{}, seckill.Invalid("gone", "false: of its money "+p.Outside.Yuan()+" yuan went back")
+	case whole && !w.gone:
+		return Decided{}, seckill.Invalid("gone", "true, if the provider's console says so: all went back")
+	case !whole && !o.State.CanBecome(seckill.RefundOwed):
+		return Decided{}, seckill.Invalid("order", "paid, and not completed; it is "+string(o.State))
+	}
+	d, err := f.decide(ctx, o, p, w)
+	if err == nil && d.Started {
+		f.started(ctx, p, w.restock)
+	}
+	return d, err
 }
 
 // wish is what one person wants.
 type wish struct {
 	who, why string
 	restock  bool
+	gone     bool // they say that all went back
+}
+
+// Second says whether a refund of this amount, made by one person, waits for a second one: yes, no, or perhaps, if that
+// depends on how many the person has made that day.
+func (f *Flow) Second(amount seckill.Fen) string {
+	switch {
+	case f.Alone.Amount > 0 && amount > f.Alone.Amount:
+		return "yes"
+	case f.Alone.PerDay > 0:
+		return "perhaps"
+	}
+	return "no"
 }
 
 // decide starts a refund, or has it wait for a second person.
@@ -77,10 +125,13 @@ func (f *Flow) decide(ctx context.Context, o *seckill.Order, p *seckill.Payment,
 	case first != nil && first.Restock != w.restock:
 		return Decided{}, seckill.Invalid("restock", fmt.Sprintf("%t, as %s proposed, or that is withdrawn first",
 			first.Restock, first.Who))
+	case first != nil && first.Gone != w.gone:
+		return Decided{}, seckill.Invalid("gone", fmt.Sprintf("%t, as %s proposed, or that is withdrawn first",
+			first.Gone, first.Who))
 	case first != nil:
 		by.Proposal = first
 		cause = "refund by " + first.Who + " and " + w.who + ": " + first.Why + "; " + w.why
-	case f.Alone.Amount > 0 && p.Amount > f.Alone.Amount:
+	case f.Second(claim(p)) == "yes":
 		return f.propose(ctx, p, w)
 	case f.Alone.PerDay > 0:
 		by.Person, by.PerDay = seckill.Person(w.who), f.Alone.PerDay
@@ -93,19 +144,94 @@ func (f *Flow) decide(ctx context.Context, o *seckill.Order, p *seckill.Payment,
 }
 
 func (f *Flow) propose(ctx context.Context, p *seckill.Payment, w wish) (Decided, error) {
-	first := seckill.Proposal{Order: p.Order, Who: w.who, Why: w.why, Restock: w.restock, Amount: p.Amount,
-		At: f.Clock.Now()}
-	return Decided{Waiting: &first}, f.Ledger.Propose(ctx, first)
+	first := seckill.Proposal{Order: p.Order, Who: w.who, Why: w.why, Restock: w.restock, Gone: w.gone,
+		Amount: claim(p), At: f.Clock.Now()}
+	return Decided{Waiting: &first}, f.Ledger.Propose(ctx, first, p.TradeNo)
 }
 
+// claim is the amount that decides how many people a refund takes: what goes back or, if all went back outside the
+// shop, what they say that was.
+func claim(p *seckill.Payment) seckill.Fen { return cmp.Or(p.Rest(), p.Amount) }
+
 // started tells others of a refund.
-func (f *Flow) started(ctx context.Context, id string, restock bool) {
-	f.Meter.Count(seckill.EventRefundDue, 1)
-	if restock {
-		// The return row guarantees the return; this message only speeds it up. Without it, repair finishes the
-		// return within a minute.
-		_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: id, Trace: seckill.Trace(ctx)}, 0)
+func (f *Flow) started(ctx context.Context, p *seckill.Payment, restock bool) {
+	event := seckill.EventRefundDue
+	if p.Rest() == 0 {
+		event = seckill.EventRefunded
 	}
+	f.Meter.Count(event, 1)
+	if restock {
+		f.restocked(ctx, p.Order)
+	}
+}
+
+// restocked tells others that units have to return. The return row guarantees that; this message only speeds it up:
+// without it, repair finishes the return within a minute.
+func (f *Flow) restocked(ctx context.Context, id string) {
+	_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: id, Trace: seckill.Trace(ctx)}, 0)
+}
+
+// Accept lets an order go on, though money went back outside the shop, on a person's request: who, and why. back is
+// what really went back, less than all and at most what is recorded; nil: what is recorded. If it is less, the provider
+// must say that the trade is paid. The result says whether the order waited for that. CodeOrderUnknown; CodeInvalid.
+func (f *Flow) Accept(ctx context.Context, id, who, why string, back *seckill.Fen) (bool, error) {
+	if err := seckill.CheckWords(who, why, maxWhy); err != nil {
+		return false, err
+	}
+	for range maxTries {
+		o, err := seckill.ReadOrder(ctx, f.Ledger, id)
+		if err != nil {
+			return false, err
+		}
+		all, err := f.Ledger.Payments(ctx, id)
+		if err != nil {
+			return false, seckill.AsError(err)
+		}
+		kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
+		if kept < 0 || !o.Undecided && all[kept].Rest() > 0 {
+			return false, nil
+		}
+		sum, err := f.really(ctx, &all[kept], back)
+		if err != nil {
+			return false, err
+		}
+		err = f.Ledger.Accept(ctx, o, all[kept], sum, f.Clock.Now(), "ships all the same, "+sum.Yuan()+
+			" yuan went back, says "+who+": "+why)
+		if errors.Is(err, seckill.ErrStateChanged) {
+			continue
+		}
+		if err != nil {
+			return false, seckill.AsError(err)
+		}
+		return true, nil
+	}
+	return false, seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
+}
+
+// really returns how much of a payment went back, as a person says.
+func (f *Flow) really(ctx context.Context, p *seckill.Payment, back *seckill.Fen) (seckill.Fen, error) {
+	sum := p.Outside
+	if back != nil {
+		sum = *back
+	}
+	switch {
+	case sum < 0 || sum > p.Outside:
+		return 0, seckill.Invalid("back", "at most what is recorded, "+p.Outside.Yuan())
+	case sum == p.Amount:
+		return 0, seckill.Invalid("back", "what really went back, less than "+p.Amount.Yuan()+
+			"; if all did, refund the order")
+	case sum == p.Outside:
+		return sum, nil
+	}
+	t, err := f.Trades.Trade(ctx, p.Order, p.TradeNo)
+	if err != nil {
+		f.Meter.Count(seckill.EventUnknown, 1)
+		return 0, seckill.AsError(err)
+	}
+	if t.State != seckill.TradePaid {
+		return 0, seckill.Invalid("back", "that of a paid trade; the provider says "+string(t.State))
+	}
+	return sum, nil
 }
 
 // Withdraw drops a refund that waits for a second person: who, and why. The result is false if none waits.

@@ -23,12 +23,14 @@ const (
 type Open struct {
 	Due     []seckill.Payment // the next sweeps refund these, sorted by order
 	Refused []seckill.Payment // the provider refused these: an operator must act
+	Outside []seckill.Payment // of these, money went back outside the shop: an operator must decide, or a query confirm
 	Unknown []Unknown         // closing, and for minutes the provider has not said whether they are paid
 
 	Waiting []seckill.Proposal // these wait for a second person, sorted by order
 
 	MoreDue     bool // the list Due is cut
 	MoreRefused bool
+	MoreOutside bool
 	MoreWaiting bool
 	MoreUnknown bool // some orders were not read; they may be unknown too
 
@@ -53,6 +55,13 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 	if err != nil {
 		return Open{}, seckill.AsError(err)
 	}
+	out.Outside, err = list(&out, maxListed, &out.MoreOutside,
+		func(after string, limit int) (seckill.Page[seckill.Payment], error) {
+			return f.Ledger.RefundsOutside(ctx, after, limit)
+		})
+	if err != nil {
+		return Open{}, seckill.AsError(err)
+	}
 	if out.Waiting, err = f.Ledger.Proposals(ctx, "", maxListed); err != nil {
 		return Open{}, seckill.AsError(err)
 	}
@@ -65,7 +74,13 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 		if err != nil {
 			return Open{}, seckill.AsError(err)
 		}
-		out.Due = append(out.Due, due...)
+		for _, p := range due {
+			if p.State == seckill.Captured {
+				out.Outside = append(out.Outside, p)
+			} else {
+				out.Due = append(out.Due, p)
+			}
+		}
 		orders, err := list(&out, maxLooked, &out.MoreUnknown,
 			func(after string, limit int) (seckill.Page[seckill.Order], error) {
 				return f.dueOrders(ctx, shard, now, after, limit)

@@ -28,6 +28,7 @@ const (
 type Ledger interface {
 	payment.Ledger
 	seckill.RefundRecorder
+	seckill.OutsideRecorder
 	seckill.Proposer
 	seckill.DueLister
 	seckill.PaymentReader
@@ -76,15 +77,29 @@ func (f *Flow) each(ctx context.Context, p seckill.Payment) error {
 }
 
 // giveBack advances the refund of one payment. p comes from an index and may be refunded already: then the provider
-// makes no second refund, and the ledger records nothing.
+// makes no second refund, and the ledger records nothing. A captured payment is here because all of it went back
+// outside: a query has to confirm that, or a person.
 func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 	r := p.Refund()
-	a, err := f.Refunds.Refund(ctx, r)
+	a := seckill.RefundAnswer{State: seckill.RefundMissing}
+	var err error
+	if p.State == seckill.RefundDue && r.Amount > 0 {
+		a, err = f.Refunds.Refund(ctx, r)
+	}
+	// The provider may refuse because it has made the refund, and its answer was lost; or somebody else made it.
 	if err == nil && a.State != seckill.RefundMade {
-		// The provider may refuse because it has made the refund: its answer was lost, and the trade has ended since.
-		var s seckill.RefundAnswer
-		if s, err = f.Refunds.RefundStatus(ctx, r); err == nil && s.State == seckill.RefundMade {
+		s := seckill.RefundAnswer{State: seckill.RefundMissing}
+		if r.Amount > 0 {
+			s, err = f.Refunds.RefundStatus(ctx, r)
+		}
+		switch {
+		case err != nil:
+		case s.State == seckill.RefundMade:
 			a = s
+		case s.State == seckill.RefundOther && s.Amount > p.Outside:
+			return f.other(ctx, p, s.Amount)
+		case s.State != seckill.RefundPending || a.State == seckill.RefundRefused:
+			a, err = f.elsewhere(ctx, &p, a, s)
 		}
 	}
 	switch {
@@ -97,10 +112,45 @@ func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 		}
 		return nil
 	}
-	if a.State == seckill.RefundPending && p.Tries >= patience {
-		f.Meter.Count(seckill.EventUnknown, 1)
+	if a.State != seckill.RefundRefused && p.Tries >= patience {
+		event := seckill.EventUnknown
+		if p.State == seckill.Captured { // it was not refunded: a person has to say what went back
+			event = seckill.EventOutside
+		}
+		f.Meter.Count(event, 1)
 	}
 	return f.later(ctx, p, a.Code)
+}
+
+// elsewhere asks whether all of a payment went back although the provider has not made this refund: then the trade,
+// which was paid, is closed. The rest went back outside the shop, unless the provider is still making this refund.
+// answer is to the refund, status what became of it; without a closed trade the answer stands.
+func (f *Flow) elsewhere(ctx context.Context, p *seckill.Payment, answer, status seckill.RefundAnswer) (
+	seckill.RefundAnswer, error) {
+	t, err := f.Trades.Trade(ctx, p.Order, p.TradeNo)
+	switch {
+	case err != nil || t.State != seckill.TradeClosed:
+		return answer, err
+	case status.State == seckill.RefundPending:
+		return status, nil
+	}
+	if rest := p.Refund(); rest.Amount > 0 { // another run of this step may have made it since
+		status, err = f.Refunds.RefundStatus(ctx, rest)
+		if err != nil || status.State == seckill.RefundMade || status.State == seckill.RefundPending {
+			return status, err
+		}
+	}
+	p.Outside = p.Amount
+	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
+}
+
+// other records that another amount went back than was asked for, and has a person look: the next sweep asks for the
+// rest.
+func (f *Flow) other(ctx context.Context, p seckill.Payment, total seckill.Fen) error {
+	outside := payment.Outside{Ledger: f.Ledger, Clock: f.Clock, Meter: f.Meter}
+	f.Meter.Count(seckill.EventRefundRefused, 1)
+	_, err := outside.WentBack(ctx, p.Order, p.TradeNo, total, "query of refund "+p.Refund().ID)
+	return err
 }
 
 // later schedules the next attempt for a payment. A refused payment gets no next attempt: it waits for an operator.
@@ -108,7 +158,7 @@ func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) err
 	wait := min(firstRetry<<min(p.Tries, 6), lastRetry)
 	err := f.Ledger.DeferRefund(ctx, p, f.Clock.Now().Add(wait), refused)
 	if errors.Is(err, seckill.ErrStateChanged) {
-		return nil // refunded meanwhile
+		return nil // refunded meanwhile, or more went back outside: it is due again
 	}
 	if err == nil && refused != "" {
 		f.Meter.Count(seckill.EventRefundRefused, 1)
@@ -128,20 +178,24 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 		if err != nil {
 			return err
 		}
-		besides, to := "", o.State
+		besides, to, was := "", o.State, p.Outside
 		for i := range all {
 			switch q := &all[i]; {
-			case q.TradeNo == p.TradeNo && q.State != seckill.RefundDue:
+			case q.TradeNo == p.TradeNo && q.State == seckill.RefundDone:
 				return nil
-			case q.TradeNo != p.TradeNo && q.State == seckill.RefundDue && o.State == seckill.RefundOwed:
+			case q.TradeNo == p.TradeNo:
+				p.State, was = q.State, q.Outside
+			case q.State == seckill.RefundDue && o.State == seckill.RefundOwed:
 				besides = q.TradeNo
 			}
 		}
-		if o.State == seckill.RefundOwed && besides == "" {
+		if o.State == seckill.RefundOwed && besides == "" || p.State == seckill.Captured {
 			to = seckill.Refunded
 		}
-		cause := fmt.Sprintf("%s yuan of trade %s went back, refund %s", p.Amount.Yuan(), p.TradeNo, p.Refund().ID)
-		err = f.Ledger.Refunded(ctx, p, besides, o.State, to, f.Clock.Now(), cause)
+		err = f.Ledger.Refunded(ctx, p, was, besides, o.State, to, f.Clock.Now(), wentBack(&p))
+		if err == nil && p.Outside > was {
+			f.Meter.Count(seckill.EventOutside, 1)
+		}
 		if err == nil {
 			f.Meter.Count(seckill.EventRefunded, 1)
 		}
@@ -150,6 +204,14 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 		}
 	}
 	return fmt.Errorf("order %s changed %d times", p.Order, maxTries)
+}
+
+// wentBack says in an order's history how a payment went back.
+func wentBack(p *seckill.Payment) string {
+	if p.Rest() == 0 {
+		return fmt.Sprintf("%s yuan of trade %s went back outside the shop", p.Amount.Yuan(), p.TradeNo)
+	}
+	return fmt.Sprintf("%s yuan of trade %s went back, refund %s", p.Rest().Yuan(), p.TradeNo, p.Refund().ID)
 }
 
 // Again makes all owed refunds of an order due at once, including refused ones, on an operator's request: who, and

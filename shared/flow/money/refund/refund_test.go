@@ -67,13 +67,17 @@ func (n *nowhere) RefundStatus(context.Context, seckill.Refund) (seckill.RefundA
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
+func (n *nowhere) Trade(context.Context, string, string) (seckill.Trade, error) {
+	return seckill.Trade{State: seckill.TradePaid}, nil
+}
+
 // TestARefundWithoutAnOutcome checks that a refund which stays pending too long is counted, which triggers an alarm,
 // although each call succeeds; a refund that is only slow is not counted.
 func TestARefundWithoutAnOutcome(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock, m, provider := memory.NewClock(now), memory.Meter{}, &nowhere{}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: m})
+	f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Trades: provider, Clock: clock, Meter: m})
 	o := drivertest.Order("1", "7", now, 1)
 	must.OK(t, drivertest.Place(ctx, l, o, seckill.Paid))
 	must.Get(f.Order(ctx, o.ID, "ann", "broken", false))

@@ -15,7 +15,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// scripted is a provider that gives its answers in turn: a refund's state, "refused" with a reason, or "fault".
+// scripted is a provider that gives its answers in turn: a refund's state, "refused" with a reason, a trade's, or
+// "fault".
 type scripted struct{ answers, asked []string }
 
 func (s *scripted) answer(call string) (seckill.RefundAnswer, error) {
@@ -30,6 +31,8 @@ func (s *scripted) answer(call string) (seckill.RefundAnswer, error) {
 		return seckill.RefundAnswer{}, context.DeadlineExceeded
 	case seckill.RefundRefused:
 		a.Code = "ACQ.NO"
+	case seckill.RefundOther:
+		a.Amount = 1
 	}
 	return a, nil
 }
@@ -40,6 +43,11 @@ func (s *scripted) Refund(context.Context, seckill.Refund) (seckill.RefundAnswer
 
 func (s *scripted) RefundStatus(context.Context, seckill.Refund) (seckill.RefundAnswer, error) {
 	return s.answer("status")
+}
+
+func (s *scripted) Trade(context.Context, string, string) (seckill.Trade, error) {
+	a, err := s.answer("trade")
+	return seckill.Trade{State: seckill.TradeState(a.State)}, err
 }
 
 // TestRefund is the specification of the sweep: what it asks the provider about a paid order that an operator refunds,
@@ -62,10 +70,18 @@ func TestRefund(t *testing.T) {
 			seckill.Refunded, false},
 		{"accepted, not made yet", false, "pending pending", "refund status", seckill.RefundDue, 1, "",
 			seckill.RefundOwed, false},
-		{"accepted, unknown", false, "pending missing", "refund status", seckill.RefundDue, 1, "",
+		{"accepted, unknown", false, "pending missing paid", "refund status trade", seckill.RefundDue, 1, "",
 			seckill.RefundOwed, false},
-		{"refused", false, "refused missing", "refund status", seckill.RefundDue, 1, "ACQ.NO", seckill.RefundOwed,
-			false},
+		{"refused", false, "refused missing paid", "refund status trade", seckill.RefundDue, 1, "ACQ.NO",
+			seckill.RefundOwed, false},
+		{"refused, because all went back outside", false, "refused missing closed missing",
+			"refund status trade status", seckill.RefundDone, 0, "", seckill.Refunded, false},
+		{"refused, because another run makes it meanwhile", false, "refused missing closed made",
+			"refund status trade status", seckill.RefundDone, 0, "", seckill.Refunded, false},
+		{"refused, and no answer about the trade", false, "refused missing fault", "refund status trade",
+			seckill.RefundDue, 1, "", seckill.RefundOwed, true},
+		{"refused, and another amount went back", false, "refused other", "refund status", seckill.RefundDue, 0, "",
+			seckill.RefundOwed, false},
 		{"refused, because it was made before", false, "refused made", "refund status", seckill.RefundDone, 0, "",
 			seckill.Refunded, false},
 		{"no answer", false, "fault", "refund", seckill.RefundDue, 1, "", seckill.RefundOwed, true},
@@ -81,7 +97,8 @@ func TestRefund(t *testing.T) {
 			now := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 			clock, provider := memory.NewClock(now), &scripted{answers: strings.Fields(c.answers)}
 			l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-			f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: memory.Meter{}})
+			f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Trades: provider, Clock: clock,
+				Meter: memory.Meter{}})
 			o := drivertest.Order("1", "7", now, 1)
 			must.OK(t, drivertest.Place(t.Context(), l, o, seckill.Paid))
 			if c.second {

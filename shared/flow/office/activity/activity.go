@@ -96,7 +96,10 @@ func (f *Flow) Save(ctx context.Context, form *Form) (Done, error) {
 		if old != nil {
 			next = *old
 		}
-		next.Title, next.Items = strings.TrimSpace(form.Title), form.Items
+		next.Title, next.Items = seckill.Tidy(form.Title), form.Items
+		if err := seckill.CheckLine("title", next.Title, seckill.MaxTitle); err != nil {
+			return next, err
+		}
 		next.Start, next.End = whole(form.Start), whole(form.End)
 		if err := next.Check(); err != nil {
 			return next, err

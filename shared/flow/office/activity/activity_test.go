@@ -100,7 +100,7 @@ func newEnv(t *testing.T) *env {
 	}
 	e.Flow = activity.New(activity.Deps{Activities: l, Items: e.faulty, Questions: l, Clock: e.clock,
 		Stage: stage.New(stage.Deps{Stock: e.stock, Items: e.faulty, Clock: e.clock, IDs: system.NewIDs(nil),
-			Questions: l, Activities: l})})
+			Questions: l, Activities: l, Blocks: l})})
 	return e
 }
 

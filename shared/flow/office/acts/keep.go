@@ -106,8 +106,8 @@ func (f *Flow) Act(ctx context.Context, id string) (seckill.Act, error) {
 
 // Handle records that an operator handled an act. CodeActUnknown, CodeInvalid.
 func (f *Flow) Handle(ctx context.Context, id, by, note string) error {
-	if !seckill.ValidActNote(note) {
-		return seckill.Invalid("why", "")
+	if err := seckill.CheckLine("why", note, seckill.MaxActNote); err != nil {
+		return err
 	}
 	return unknown(f.Ledger.HandleAct(ctx, id, by, note, f.Clock.Now().Truncate(time.Millisecond)))
 }

@@ -1,5 +1,6 @@
 // Package block keeps shoppers from buying, by an operator's command. In: blocks, by subject and item. Out: what each
-// command changed, and the list of blocks. It writes blocks and reads items; it touches neither orders nor stock.
+// command changed, and the list of blocks. It writes blocks, with a copy beside each item of the stock by which a
+// purchase is refused at once (ADR 54), and reads items; it touches no orders.
 package block
 
 import (
@@ -26,6 +27,7 @@ type Ledger interface {
 // Deps are the step's dependencies.
 type Deps struct {
 	Ledger Ledger
+	Stock  seckill.BlockCopier
 	Items  seckill.Items
 	Clock  seckill.Clock
 }
@@ -65,7 +67,7 @@ func (f *Flow) Put(ctx context.Context, blocks []seckill.Block, by string, dry b
 		}
 		seen[key(b)] = true
 	}
-	unknown, err := f.unknown(ctx, blocks)
+	named, unknown, err := f.named(ctx, blocks)
 	if err != nil || len(unknown) > 0 || dry {
 		return Done{Unknown: unknown}, err
 	}
@@ -75,14 +77,49 @@ func (f *Flow) Put(ctx context.Context, blocks []seckill.Block, by string, dry b
 			return done, seckill.AsError(err)
 		}
 	}
+	if err := f.copy(ctx, named, blocks, nil); err != nil {
+		return done, seckill.AsError(err)
+	}
 	return done, nil
+}
+
+// copy tells the stock of blocks that were written or dropped: for each named item, and if they hold for every item,
+// for each of the published list, whose sale is near or on. Where the stock has no copy yet, repair makes it.
+func (f *Flow) copy(ctx context.Context, named []seckill.Item, put, drop []seckill.Block) error {
+	now, items := f.Clock.Now(), slices.Clone(named)
+	everywhere := func(b seckill.Block) bool { return b.Copied(seckill.Everywhere) }
+	if slices.ContainsFunc(put, everywhere) || slices.ContainsFunc(drop, everywhere) {
+		l, err := f.Items.Published(ctx)
+		if err != nil {
+			return err
+		}
+		items = append(items, l.Items...)
+	}
+	done := map[string]bool{}
+	for i := range items {
+		it := &items[i]
+		of := func(blocks []seckill.Block) []seckill.Block {
+			return slices.DeleteFunc(slices.Clone(blocks), func(b seckill.Block) bool { return !b.Copied(it.ID) })
+		}
+		put, drop := of(put), of(drop)
+		if done[it.ID] || !it.CopiesBlocks(now) || len(put)+len(drop) == 0 {
+			continue
+		}
+		done[it.ID] = true
+		err := f.Stock.CopyBlocks(ctx, it.ID, now, time.Time{}, put, drop)
+		if err != nil && !errors.Is(err, seckill.ErrNotInstalled) {
+			return err
+		}
+	}
+	return nil
 }
 
 // key is equal for blocks of one subject and item.
 func key(b *seckill.Block) string { return string(b.Subject) + " " + b.Item }
 
-// unknown returns the items of blocks that the shop does not have: a block of a misspelt item would hold nowhere.
-func (f *Flow) unknown(ctx context.Context, blocks []seckill.Block) (unknown []string, err error) {
+// named returns the items that blocks name, and the ids of those that the shop does not have: a block of a misspelt
+// item would hold nowhere. An item that cannot be read is in neither.
+func (f *Flow) named(ctx context.Context, blocks []seckill.Block) (items []seckill.Item, unknown []string, err error) {
 	looked := map[string]bool{seckill.Everywhere: true}
 	for i := range blocks {
 		item := blocks[i].Item
@@ -90,14 +127,17 @@ func (f *Flow) unknown(ctx context.Context, blocks []seckill.Block) (unknown []s
 			continue
 		}
 		looked[item] = true
-		_, err := f.Items.Get(ctx, item)
-		if errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)) {
+		it, err := f.Items.Get(ctx, item)
+		switch {
+		case err == nil:
+			items = append(items, it)
+		case seckill.CodeOf(err) == seckill.CodeItemUnknown:
 			unknown = append(unknown, item)
-		} else if err != nil && !errors.Is(err, seckill.ErrUnreadable) {
-			return nil, seckill.AsError(err)
+		case !errors.Is(err, seckill.ErrUnreadable):
+			return nil, nil, seckill.AsError(err)
 		}
 	}
-	return unknown, nil
+	return items, unknown, nil
 }
 
 // put writes those blocks of a batch that do not stand yet, and counts all of them.
@@ -133,9 +173,17 @@ func (f *Flow) put(ctx context.Context, batch []seckill.Block, done *Done) error
 	return nil
 }
 
-// Drop removes a block. It reports whether the block was there. The error is an *seckill.Error.
+// Drop removes a block. It reports whether the block was there. The error is an *seckill.Error: repeat the call.
 func (f *Flow) Drop(ctx context.Context, s seckill.Subject, item string) (bool, error) {
+	drop := []seckill.Block{{Subject: s, Item: item}}
+	named, _, err := f.named(ctx, drop)
+	if err != nil {
+		return false, err
+	}
 	dropped, err := f.Ledger.DropBlock(ctx, s, item)
+	if err == nil {
+		err = f.copy(ctx, named, nil, drop)
+	}
 	if err != nil {
 		return false, seckill.AsError(err)
 	}

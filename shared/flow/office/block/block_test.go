@@ -38,16 +38,61 @@ type env struct {
 	rows   *rows
 	ledger *ledger.Ledger
 	clock  *memory.Clock
+	stock  *copies
+}
+
+// copies is a stock that keeps blocks beside items.
+type copies struct {
+	seckill.Stock
+	of  map[string]map[string]time.Time // by item, by subject and item of the block
+	err error
+}
+
+func (c *copies) CopyBlocks(_ context.Context, item string, _, read time.Time, put, drop []seckill.Block) error {
+	if c.err != nil || !read.IsZero() {
+		return c.err
+	}
+	if c.of[item] == nil {
+		return seckill.ErrNotInstalled
+	}
+	for _, b := range put {
+		c.of[item][string(b.Subject)+"/"+b.Item] = b.Until
+	}
+	for _, b := range drop {
+		delete(c.of[item], string(b.Subject)+"/"+b.Item)
+	}
+	return nil
+}
+
+// unscanned are items of which nobody may read the whole table.
+type unscanned struct {
+	*memory.Items
+	t *testing.T
+}
+
+func (u unscanned) List(context.Context, time.Time) ([]seckill.Item, error) {
+	u.t.Error("a command about blocks reads the whole table of items")
+	return nil, nil
+}
+
+// list puts an item into the table and the published list.
+func (e *env) list(t *testing.T, it seckill.Item) {
+	t.Helper()
+	must.OK(t, e.Items.Put(t.Context(), it, &seckill.Description{}))
+	l := must.Get(e.Items.Published(t.Context()))
+	must.OK(t, e.Items.Publish(t.Context(), seckill.List{Version: l.Version + 1, Items: append(l.Items, it)}))
 }
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	clock := memory.NewClock(now)
-	items := memory.NewItems()
-	must.OK(t, items.Put(t.Context(), drivertest.Item("7", now), &seckill.Description{}))
+	items := unscanned{memory.NewItems(), t}
 	r := &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock})}
 	l := ledger.New(r)
-	return &env{block.New(block.Deps{Ledger: l, Items: items, Clock: clock}), r, l, clock}
+	stock := &copies{of: map[string]map[string]time.Time{"7": {}}}
+	e := &env{block.New(block.Deps{Ledger: l, Stock: stock, Items: items, Clock: clock}), r, l, clock, stock}
+	e.list(t, drivertest.Item("7", now))
+	return e
 }
 
 func users(n int) []seckill.Block {
@@ -165,4 +210,44 @@ func TestListAndDrop(t *testing.T) {
 		first.Rows[0].Item == second.Rows[0].Item {
 		t.Errorf("of one: %+v, %+v, %v", first, second, err)
 	}
+}
+
+// TestStockHearsOfBlocks: an acknowledged block of a user is beside every item of the stock for which it holds, and an
+// acknowledged removal is, too. Without an answer of the stock nothing is acknowledged, and a repetition goes on.
+func TestStockHearsOfBlocks(t *testing.T) {
+	e := newEnv(t)
+	// 9 is not loaded yet, the sale of 6 is over, and 8 is loaded, and the stock has lost it
+	for id, from := range map[string]time.Duration{"6": -3 * time.Hour, "8": 0, "9": time.Hour} {
+		it := drivertest.Item(id, now.Add(from))
+		it.End = it.Start.Add(2 * time.Hour)
+		e.list(t, it)
+	}
+	end := now.Add(time.Hour)
+	e.stock.of["6"], e.stock.of["9"] = map[string]time.Time{}, map[string]time.Time{}
+	here := seckill.Block{Subject: "user:1", Item: "7", Reason: "r", Until: end}
+	everywhere := seckill.Block{Subject: "user:2", Item: seckill.Everywhere, Reason: "r"}
+	others := []seckill.Block{{Subject: "user:1", Item: "8", Reason: "r"}, {Subject: "user:1", Item: "9", Reason: "r"},
+		{Subject: "user:1", Item: "6", Reason: "r"},
+		{Subject: "net:192.0.2.0/24", Item: "7", Reason: "r"}}
+	all := append([]seckill.Block{here, everywhere}, others...)
+	has := func(when string, want map[string]time.Time) {
+		t.Helper()
+		if diff := cmp.Diff(map[string]map[string]time.Time{"6": {}, "7": want, "9": {}}, e.stock.of); diff != "" {
+			t.Errorf("%s: want (-), got (+):\n%s", when, diff)
+		}
+	}
+	e.stock.err = errors.New("no answer")
+	if _, err := e.Put(t.Context(), all, "ada", false); seckill.CodeOf(err) != seckill.CodeUnavailable {
+		t.Errorf("without the stock: %v", err)
+	}
+	e.stock.err = nil
+	must.Equal(t, block.Done{Same: 6}, must.Get(e.Put(t.Context(), all, "ada", false)), "again")
+	has("blocked", map[string]time.Time{"user:1/7": end, "user:2/*": {}})
+	e.stock.err = errors.New("no answer")
+	if _, err := e.Drop(t.Context(), "user:2", seckill.Everywhere); seckill.CodeOf(err) != seckill.CodeUnavailable {
+		t.Errorf("unblocked without the stock: %v", err)
+	}
+	e.stock.err = nil
+	must.Equal(t, false, must.Get(e.Drop(t.Context(), "user:2", seckill.Everywhere)), "again")
+	has("unblocked", map[string]time.Time{"user:1/7": end})
 }

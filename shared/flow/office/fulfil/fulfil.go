@@ -19,17 +19,18 @@ import (
 
 // Limits.
 const (
-	MaxParcel  = 64  // characters of a carrier, and of a parcel's number
-	MaxNote    = 500 // characters of a note
-	MaxParcels = 100 // of one call
-	MaxEntries = 200 // the longest history that still takes a note
-	maxTries   = 4   // attempts for an order that changes meanwhile
+	MaxNote        = 500 // characters of a note
+	MaxParcels     = 100 // of one call
+	MaxEntries     = 200 // the longest history that still takes a note
+	MaxCorrections = 10  // of an order's parcel
+	maxTries       = 4   // attempts for an order that changes meanwhile
 )
 
 // Ledger is the part of the ledger that package fulfil calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister
+	seckill.NewestLister
 	seckill.Fulfiller
 }
 
@@ -82,9 +83,17 @@ func (f *Flow) Confirm(ctx context.Context, id, who string) (bool, error) {
 			return false, nil
 		case o.State != seckill.Paid:
 			return false, seckill.Invalid("order", "paid; it is "+string(o.State))
+		case o.Undecided:
+			return false, undecided(&o)
 		}
 		return true, f.confirm(ctx, &o, now, who)
 	})
+}
+
+// undecided is the refusal of an order about whose money a person has to decide first.
+func undecided(o *seckill.Order) error {
+	return seckill.Invalid("order", "one about whose money somebody has decided: "+o.Outside.Yuan()+" of "+
+		o.Amount.Yuan()+" yuan went back outside the shop")
 }
 
 func (f *Flow) confirm(ctx context.Context, o *seckill.Order, now time.Time, who string) error {

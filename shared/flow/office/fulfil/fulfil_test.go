@@ -3,7 +3,10 @@ package fulfil_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +127,51 @@ func TestLifeAfterPaid(t *testing.T) {
 	}
 }
 
+// TestCorrectParcel: a wrong parcel of an order that has left is corrected a few times, and its history has both.
+func TestCorrectParcel(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	id, ctx := s.order(true), t.Context()
+	correct := func(number, why string) (bool, error) {
+		return s.Correct(ctx, "bob", fulfil.Parcel{Order: id, Carrier: "ZTO", Number: number}, why)
+	}
+	_, err := correct("2", "x")
+	s.refused("a parcel that nobody sent", err, seckill.CodeInvalid)
+	_, err = s.Confirm(ctx, id, "ann")
+	must.OK(t, err)
+	s.ship(id, "1")
+	for what, bad := range map[string][2]string{"a damaged number": {"7.5E+13", "x"}, "no reason": {"2", " "},
+		"a reason of two lines": {"2", "a\nb"}, "no number": {"", "x"}} {
+		_, err = correct(bad[0], bad[1])
+		s.refused(what, err, seckill.CodeInvalid)
+	}
+	is, err := correct("2", "a typo")
+	s.want("corrected", is, err, true)
+	is, err = correct("2", "a typo")
+	s.want("corrected so already", is, err, false)
+	o := s.is(id, seckill.Shipped, "parcel corrected by bob: from SF 1 to ZTO 2: a typo")
+	if o.Carrier != "ZTO" || o.Number != "2" {
+		t.Errorf("%+v", o)
+	}
+	change := seckill.OrderChange{Order: o, Before: len(o.History) - 1}
+	page := string(must.Get(os.ReadFile("../../../../docs/EVENTS.md")))
+	if e := change.Events(); len(e) != 1 || e[0].Kind() != seckill.EventNoted ||
+		!strings.Contains(strings.ReplaceAll(page, "\n", " "), "`cause` begins with `parcel corrected by`") {
+		t.Errorf("events %+v, want what docs/EVENTS.md says of a corrected parcel", e)
+	}
+	s.clock.Advance(seckill.ReceivedAfter)
+	s.sweep()
+	for i := range fulfil.MaxCorrections - 1 {
+		is, err = correct(strconv.Itoa(3+i), "again")
+		s.want("corrected after the receipt", is, err, true)
+	}
+	_, err = correct("99", "again")
+	s.refused("too many corrections", err, seckill.CodeInvalid)
+	if o, _ = s.Order(ctx, id); o.State != seckill.Received || o.Number == "99" {
+		t.Errorf("%+v", o)
+	}
+}
+
 func (s *shop) sweep() {
 	s.Helper()
 	must.OK(s, s.expire.Sweep(s.Context()))
@@ -195,7 +243,7 @@ func TestStaff(t *testing.T) {
 		t.Errorf("shipped, and refunded: %+v", done)
 	}
 	p := seckill.Payment{Order: id, TradeNo: "t"}
-	must.OK(t, s.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, s.clock.Now(), "back"))
+	must.OK(t, s.ledger.Refunded(ctx, p, p.Outside, "", seckill.RefundOwed, seckill.Refunded, s.clock.Now(), "back"))
 	for _, hidden := range []bool{true, false} {
 		is, err = s.Hide(ctx, id, "ann", "test", hidden)
 		s.want("hidden", is, err, true)
@@ -252,7 +300,7 @@ func TestParcelsAreCheckedFirst(t *testing.T) {
 	}
 }
 
-// TestList: a list has the matching orders of an item or a user, in pages.
+// TestList: a list has the matching orders, newest first, in pages.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -274,16 +322,22 @@ func TestList(t *testing.T) {
 				ids = append(ids, o.ID)
 			}
 			if after = p.Next; after == "" {
-				slices.Sort(ids)
 				return ids
 			}
 		}
 	}
-	slices.Sort(all)
+	slices.Reverse(all)
 	for _, limit := range []int{1, 3, 20, 500} {
 		if got := list(fulfil.Query{Item: "1"}, limit); !slices.Equal(got, all) {
 			t.Errorf("by item, in pages of %d: %v", limit, got)
 		}
+		if got := list(fulfil.Query{}, limit); !slices.Equal(got, all) {
+			t.Errorf("of everything, in pages of %d: %v", limit, got)
+		}
+		must.Equal(t, 10, len(list(fulfil.Query{State: seckill.Paid}, limit)), "all that are paid")
+		must.Equal(t, 20, len(list(fulfil.Query{Item: "1", User: "7"}, limit)), "of both")
+		must.Equal(t, 0, len(list(fulfil.Query{Item: "2", User: "7"}, limit)), "of another item")
+		must.Equal(t, 0, len(list(fulfil.Query{Activity: "9"}, limit)), "of no activity")
 		if got := list(fulfil.Query{User: "7"}, limit); !slices.Equal(got, all) {
 			t.Errorf("by user, in pages of %d: %v", limit, got)
 		}
@@ -294,12 +348,52 @@ func TestList(t *testing.T) {
 			t.Errorf("by time: %v", got)
 		}
 	}
-	for _, q := range []fulfil.Query{{}, {Item: "1", User: "7"}, {Item: "1", State: "lost"}} {
-		_, err := s.List(ctx, q, "", 10)
-		s.refused("a list of all", err, seckill.CodeInvalid)
-	}
-	_, err := s.List(ctx, fulfil.Query{Item: "1"}, "", 501)
+	_, err := s.List(ctx, fulfil.Query{Item: "1", State: "lost"}, "", 10)
+	s.refused("no state", err, seckill.CodeInvalid)
+	_, err = s.List(ctx, fulfil.Query{Item: "1"}, "", 501)
 	s.refused("too many", err, seckill.CodeInvalid)
+	_, err = s.List(ctx, fulfil.Query{}, "?", 10)
+	s.refused("no cursor", err, seckill.CodeInvalid)
+}
+
+// many is a ledger with as many orders as a page asks for, one a second.
+type many struct {
+	*ledger.Ledger
+	now  time.Time
+	read int
+}
+
+func (m *many) NewestOrders(_ context.Context, q seckill.NewestOrders) (seckill.Page[seckill.Order], error) {
+	var page seckill.Page[seckill.Order]
+	for range q.Limit {
+		m.read++
+		o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", strconv.Itoa(m.read)), Item: "1", State: seckill.Expired,
+			Created: m.now.Add(-time.Duration(m.read) * time.Second)}
+		page.Rows, page.Next = append(page.Rows, o), o.Position()
+	}
+	return page, nil
+}
+
+// TestListLooksAtSoManyOrders: a page of which nothing is shown ends after a bounded number of orders, says how far it
+// looked, and where the next one goes on.
+func TestListLooksAtSoManyOrders(t *testing.T) {
+	s := newShop(t)
+	m := &many{Ledger: s.ledger, now: s.clock.Now()}
+	f := fulfil.New(fulfil.Deps{Clock: s.clock, Ledger: m})
+	got := must.Get(f.List(t.Context(), fulfil.Query{State: seckill.Paid}, "", 50))
+	last := m.now.Add(-1000 * time.Second)
+	if m.read != 1000 || got.Looked != 1000 || len(got.Orders) != 0 || !got.Back.Equal(last) ||
+		!strings.HasPrefix(got.Next, fmt.Sprintf("%015d#", last.UnixMilli())) {
+		t.Errorf("read %d, %+v", m.read, got)
+	}
+	got = must.Get(f.List(t.Context(), fulfil.Query{State: seckill.Expired}, got.Next, 50))
+	if m.read != 1250 || got.Looked != 50 || got.Next != got.Orders[49].Position() {
+		t.Errorf("read %d, %+v", m.read, got)
+	}
+	got = must.Get(f.List(t.Context(), fulfil.Query{From: m.now.Add(-1255 * time.Second)}, "", 50))
+	if got.Next != "" || len(got.Orders) != 5 {
+		t.Errorf("from a time: %+v", got)
+	}
 }
 
 // refunding is a ledger on which somebody else refunds an order just before it is changed.

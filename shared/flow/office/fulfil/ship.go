@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -92,15 +93,18 @@ func (s *Shipped) fault(at int, err error) error {
 	return nil
 }
 
+// Tidied returns a parcel as people, files and programs give it, without blanks around carrier and number, and without
+// what shops put around a number to keep a spreadsheet from changing it.
+func (p Parcel) Tidied() Parcel {
+	return Parcel{p.Order, seckill.Tidy(p.Carrier), seckill.Unwrapped(p.Number)}
+}
+
 // Check returns CodeInvalid if a parcel cannot be right, whatever its order.
 func (p *Parcel) Check() error {
 	if !seckill.ValidOrderID(p.Order) {
 		return seckill.Invalid("order", "an order's id")
 	}
-	if err := seckill.CheckLine("carrier", p.Carrier, MaxParcel); err != nil {
-		return err
-	}
-	return seckill.CheckLine("number", p.Number, MaxParcel)
+	return seckill.CheckParcel(p.Carrier, p.Number)
 }
 
 // check reads a parcel's order, and refuses one that cannot be shipped so. An order that was shipped so is right.
@@ -109,6 +113,8 @@ func (f *Flow) check(ctx context.Context, p *Parcel, confirm bool) (seckill.Orde
 	switch {
 	case err != nil:
 		return o, err
+	case o.Undecided && !o.State.Left():
+		return o, undecided(&o)
 	case o.State == seckill.Confirmed, o.State == seckill.Paid && confirm:
 		return o, nil
 	case o.Carrier == p.Carrier && o.Number == p.Number && o.State.Left():
@@ -142,62 +148,38 @@ func (f *Flow) ship(ctx context.Context, who string, p *Parcel, confirm bool) (b
 	return false, fmt.Errorf("order %s changed %d times", p.Order, maxTries)
 }
 
-// Limits of a list.
-const (
-	MaxPage = 500  // orders of one page
-	maxRead = 1000 // orders that one page reads
-)
+const corrected = "parcel corrected by "
 
-// Query chooses orders: of one item or of one user, and of these the ones that match.
-type Query struct {
-	Item     string
-	User     string
-	State    seckill.State // "" means any
-	Hidden   bool          // also hidden ones
-	Asked    bool          // only those whose shopper asks for a refund
-	From, To time.Time     // created in [From, To); zero means any
-}
-
-func (q *Query) match(o *seckill.Order) bool {
-	return (q.State == "" || o.State == q.State) && (q.Hidden || !o.Hidden) && (!q.Asked || o.RefundWhy != "") &&
-		!o.Created.Before(q.From) && (q.To.IsZero() || o.Created.Before(q.To))
-}
-
-// List lists an item's orders, or a user's, newest first for a user. after is "" or the Next of an earlier page. A page
-// may have fewer than limit orders, even none: one page reads a bounded number. It may lag by seconds. The error is an
-// *seckill.Error: CodeInvalid.
-func (f *Flow) List(ctx context.Context, q Query, after string, limit int) (seckill.OrderPage, error) {
-	var out seckill.OrderPage
-	switch {
-	case (q.Item == "") == (q.User == ""):
-		return out, seckill.Invalid("item", "an item or a user")
-	case q.State != "" && q.State.Info().State == "":
-		return out, seckill.Invalid("state", "a state")
-	case limit < 1 || limit > MaxPage:
-		return out, seckill.Invalid("limit", "1.."+strconv.Itoa(MaxPage))
+// Correct replaces a wrong carrier and number of an order that has left, in the operator's name, up to MaxCorrections
+// times. The order's history keeps both, and its shopper sees the new ones. It reports whether that changed something.
+// The error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an order that has not left.
+func (f *Flow) Correct(ctx context.Context, who string, p Parcel, why string) (bool, error) {
+	if err := seckill.CheckWords(who, why, MaxNote); err != nil {
+		return false, err
 	}
-	out.Next = after
-	for read := 0; read < maxRead && len(out.Orders) < limit; {
-		var page seckill.OrderPage
-		var err error
-		size := min(limit-len(out.Orders), maxRead-read)
-		if q.User != "" {
-			page, err = f.Ledger.OrdersByUser(ctx, q.User, out.Next, size)
-		} else {
-			page, err = f.Ledger.OrdersByItem(ctx, q.Item, out.Next, size)
-		}
-		if err != nil {
-			return seckill.OrderPage{}, seckill.AsError(err)
-		}
-		for i := range page.Orders {
-			if q.match(&page.Orders[i]) {
-				out.Orders = append(out.Orders, page.Orders[i])
+	if err := p.Check(); err != nil {
+		return false, err
+	}
+	return f.change(ctx, p.Order, func(o seckill.Order, now time.Time) (bool, error) {
+		times := 0
+		for _, c := range o.History {
+			if strings.HasPrefix(c.Cause, corrected) {
+				times++
 			}
 		}
-		read += size
-		if out.Next = page.Next; out.Next == "" {
-			break
+		switch {
+		case !o.State.Left():
+			return false, seckill.Invalid("order", "shipped; it is "+string(o.State))
+		case o.Carrier == p.Carrier && o.Number == p.Number:
+			return false, nil
+		case times >= MaxCorrections:
+			return false, seckill.Invalid("order", "one whose parcel was corrected fewer than "+
+				strconv.Itoa(MaxCorrections)+" times")
 		}
-	}
-	return out, nil
+		if err := room(&o); err != nil {
+			return false, err
+		}
+		return true, f.Ledger.Correct(ctx, o, p.Carrier, p.Number, now, fmt.Sprintf("%s%s: from %s %s to %s %s: %s",
+			corrected, who, o.Carrier, o.Number, p.Carrier, p.Number, why))
+	})
 }

@@ -188,3 +188,97 @@ func TestSoldOutAsksForNoTicket(t *testing.T) {
 		t.Errorf("%d reads of the item, %d calls of the stock", items.reads, f.stock.reserves-reserves)
 	}
 }
+
+// spans has what users hold of families, and counts how often it was asked.
+type spans struct {
+	of    map[string]seckill.Quota
+	reads int
+	err   error
+}
+
+func (s *spans) SpanQuota(_ context.Context, user, family string) (seckill.Quota, error) {
+	s.reads++
+	if family != "70" {
+		return seckill.Quota{}, errors.New("another family")
+	}
+	return s.of[user], s.err
+}
+
+// TestSpanningLimit: who has bought up a limit that spans a family hears so at once on another variant. The ledger is
+// asked only about items whose limit spans; without its answer the purchase goes on.
+func TestSpanningLimit(t *testing.T) {
+	t.Parallel()
+	mine, other := seckill.KeyedOrderID("1001", "3", "k"), seckill.KeyedOrderID("1002", "3", "k")
+	for _, c := range []struct {
+		name  string
+		spans bool
+		quota seckill.Quota // the limit is 2
+		count int
+		fault error
+		want  seckill.Code // "" if it is reserved
+		order string       // named by the refusal
+	}{
+		{"nothing bought", true, seckill.Quota{}, 2, nil, "", ""},
+		{"one left", true, seckill.Quota{Units: 1, Orders: map[string]int{other: 1}}, 1, nil, "", ""},
+		{"all of another variant", true, seckill.Quota{Units: 2, Orders: map[string]int{other: 2}}, 1, nil,
+			seckill.CodeLimitReached, ""},
+		{"too many with one of another variant", true, seckill.Quota{Units: 1, Orders: map[string]int{other: 1}}, 2,
+			nil, seckill.CodeLimitReached, ""},
+		{"one of each", true, seckill.Quota{Units: 2, Orders: map[string]int{other: 1,
+			seckill.KeyedOrderID("1001", "3", "before"): 1}}, 1, nil, seckill.CodeLimitReached,
+			seckill.KeyedOrderID("1001", "3", "before")},
+		{"more than anybody may", true, seckill.Quota{}, 3, nil, seckill.CodeInvalid, ""},
+		{"a repeat of what was placed", true, seckill.Quota{Units: 2, Orders: map[string]int{mine: 2}}, 2, nil, "", ""},
+		{"no answer", true, seckill.Quota{Units: 2}, 2, errors.New("no answer"), "", ""},
+		{"a limit of the item alone", false, seckill.Quota{Units: 2}, 2, nil, "", ""},
+	} {
+		f := setup(t, 5, 2)
+		if c.spans {
+			f.item.Variant = seckill.Variant{Family: "70", LimitSpans: true,
+				Options: seckill.Options{{Name: "颜色", Value: "黑"}}}
+		}
+		f.item.Version++
+		must.OK(t, f.items.Put(t.Context(), f.item, nil))
+		s := &spans{of: map[string]seckill.Quota{"3": c.quota}, err: c.fault}
+		d := f.Deps
+		d.Spans = s
+		f.Flow = buy.New(d)
+		_, err := f.buy("3", "k", c.count)
+		e := &seckill.Error{}
+		if err != nil {
+			e = seckill.AsError(err)
+		}
+		if e.Code != c.want || e.Order != c.order {
+			t.Errorf("%s: %v, want %q %s", c.name, err, c.want, c.order)
+		}
+		if (s.reads == 1) != c.spans || (f.stock.reserves == 1) != (c.want == "" || c.want == seckill.CodeInvalid &&
+			s.reads == 0) {
+			t.Errorf("%s: %d reads of the ledger, %d calls of the stock", c.name, s.reads, f.stock.reserves)
+		}
+	}
+}
+
+// TestAnUnreadableItemHoldsUpFewPurchases: a purchase with a good ticket goes on when nobody knows whether the item's
+// limit spans, and the instance does not ask again for each purchase.
+func TestAnUnreadableItemHoldsUpFewPurchases(t *testing.T) {
+	t.Parallel()
+	f, items := setupChecks(t, seckill.ChecksStandard)
+	d := f.Deps
+	s := &spans{}
+	d.Items, d.Tickets, d.Spans = items, tickets{}, s
+	f.Flow = buy.New(d)
+	items.err = errors.New("no answer")
+	for _, reads := range []int{1, 1, 2, 2} {
+		if err := f.present("1", "good"); err != nil || items.reads != reads {
+			t.Errorf("%v, %d reads of the item, want %d", err, items.reads, reads)
+		}
+		f.clock.Advance(5 * time.Second)
+	}
+	items.err = nil
+	f.clock.Advance(10 * time.Second)
+	for range 2 {
+		if err := f.present("1", "good"); err != nil || items.reads != 3 || s.reads != 0 {
+			t.Errorf("%v, %d reads of the item, %d of quotas", err, items.reads, s.reads)
+		}
+	}
+}

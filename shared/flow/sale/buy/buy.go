@@ -21,6 +21,9 @@ const (
 	// before that much time to the start, the instance refuses by its own clock; it exceeds
 	// SkewBound
 	sure = 3 * time.Second
+	// how much sooner than a second an instance asks again after "sold out" while reservations wait for the ledger: it
+	// may reject some, and their units are for the next
+	soldOutSooner = 900 * time.Millisecond
 )
 
 // Deps are the step's dependencies.
@@ -35,6 +38,8 @@ type Deps struct {
 	KeepNetworks bool
 	// checks tickets for items with checks; if nil, every item sells without tickets
 	Tickets seckill.TicketChecker
+	// limits that span a family; if nil, only the placement checks them
+	Spans seckill.SpanReader
 }
 
 // Flow is one instance of the step. It is safe for concurrent use.
@@ -47,7 +52,8 @@ type Flow struct {
 	woke    map[string]time.Time // by item
 	// by item: when its row said that it should be installed, though the stock did not have it
 	missed map[string]time.Time
-	checks map[string]bool // by item: whether it has any, once that is fixed
+	rows   map[string]fixed     // by item: what its row says, once that cannot change any more
+	unread map[string]time.Time // by item: when its row, which may have a limit that spans, could not be read
 }
 
 // refusal is an answer of the stock about an item, remembered for one second. It is the same for every shopper and
@@ -62,7 +68,7 @@ type refusal struct {
 func New(d Deps) *Flow {
 	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), refused: map[string]refusal{},
 		woke: map[string]time.Time{}, missed: map[string]time.Time{},
-		checks: map[string]bool{}}
+		rows: map[string]fixed{}, unread: map[string]time.Time{}}
 }
 
 // Refusals without further content are made once, so that the sold-out answer allocates nothing.
@@ -71,6 +77,7 @@ var (
 	errNotEnough = seckill.Refuse(seckill.CodeNotEnough)
 	errEnded     = seckill.Refuse(seckill.CodeEnded)
 	errStopped   = seckill.Refuse(seckill.CodeStopped)
+	errBlocked   = seckill.Refuse(seckill.CodeBlocked)
 )
 
 // Buy reserves units and enqueues the reservation. It returns an order id only after both the stock and the queue
@@ -92,13 +99,16 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	if err := f.admitted(ctx, p, now); err != nil {
 		return "", err
 	}
-	now = f.Clock.Now() // it may have read the item, slowly; the script decides by this time (I10)
-	r.Created = now
 	if p.Key != "" {
 		r.Order = seckill.KeyedOrderID(p.Item, p.User, p.Key)
 	} else {
 		r.Order = f.IDs.OrderID(p.Item)
 	}
+	if err := f.within(ctx, p, r.Order, now); err != nil {
+		return "", err
+	}
+	now = f.Clock.Now() // it may have read rows, slowly; the script decides by this time (I10)
+	r.Created = now
 	res, err := f.Stock.Reserve(ctx, now, r, p.Key != "", seckill.Resend)
 	if errors.Is(err, seckill.ErrNotInstalled) {
 		return "", f.notInstalled(ctx, p, now)
@@ -133,8 +143,14 @@ func (f *Flow) refuse(res seckill.ReserveResult, p Purchase, now time.Time) erro
 			return tooMany(most)
 		}
 		return &seckill.Error{Code: seckill.CodeLimitReached, Order: res.Order}
+	case seckill.ReserveBlocked:
+		return errBlocked
 	case seckill.ReserveNone:
-		f.remember(p.Item, refusal{err: errSoldOut, at: now})
+		at := now
+		if res.Waiting {
+			at = at.Add(-soldOutSooner)
+		}
+		f.remember(p.Item, refusal{err: errSoldOut, at: at})
 		return errSoldOut
 	case seckill.ReserveFew:
 		return errNotEnough

@@ -58,11 +58,11 @@ func (f *fixture) buy(user, key string, count int) (string, error) {
 		Given: seckill.Given{Address: "杭州市西湖区1号"}, Key: key})
 }
 
-// TestSoldOutIsRemembered checks that a sold-out answer comes from memory for one second, and from the stock after
-// it.
+// TestSoldOutIsRemembered checks that a sold-out answer comes from memory for a second, or a tenth of it as long as
+// reservations wait for the ledger, and from the stock after it.
 func TestSoldOutIsRemembered(t *testing.T) {
 	f := setup(t, 1, 1)
-	must.Get(f.buy("1", "", 1))
+	order := must.Get(f.buy("1", "", 1))
 	for _, user := range []string{"2", "3", "4"} {
 		if _, err := f.buy(user, "", 1); seckill.CodeOf(err) != seckill.CodeSoldOut {
 			t.Fatalf("user %s: %v", user, err)
@@ -71,9 +71,16 @@ func TestSoldOutIsRemembered(t *testing.T) {
 	if f.stock.reserves != 2 {
 		t.Errorf("%d reservations asked of the stock, want 2: one sold, one found nothing", f.stock.reserves)
 	}
-	f.clock.Advance(time.Second)
-	if _, err := f.buy("5", "", 1); seckill.CodeOf(err) != seckill.CodeSoldOut || f.stock.reserves != 3 {
-		t.Errorf("a second later: %v, %d reservations asked", err, f.stock.reserves)
+	for _, after := range []struct {
+		wait time.Duration
+		asks int
+	}{{99 * time.Millisecond, 2}, {time.Millisecond, 3}, {time.Second - time.Millisecond, 3}, {time.Millisecond, 4}} {
+		f.clock.Advance(after.wait)
+		if _, err := f.buy("5", "", 1); seckill.CodeOf(err) != seckill.CodeSoldOut || f.stock.reserves != after.asks {
+			t.Errorf("%s later: %v, %d reservations asked, want %d", after.wait, err, f.stock.reserves, after.asks)
+		}
+		must.OK(t, f.stock.Confirm(t.Context(), seckill.Verdict{Item: "1001", Order: order, User: "1",
+			Units: []int{1}}))
 	}
 }
 
@@ -86,6 +93,23 @@ func TestNotEnoughIsNotRemembered(t *testing.T) {
 	}
 	if _, err := f.buy("3", "", 1); err != nil {
 		t.Errorf("one unit is left, yet: %v", err)
+	}
+}
+
+// TestBlocked: a blocked user is refused at once and as long as the block holds, with a code of its own; others buy.
+func TestBlocked(t *testing.T) {
+	f := setup(t, 5, 5)
+	for user, item := range map[string]string{"1": "1001", "11": seckill.Everywhere} {
+		b := []seckill.Block{{Subject: seckill.UserSubject(user), Item: item, Until: f.clock.Now().Add(time.Minute)}}
+		must.OK(t, f.stock.CopyBlocks(t.Context(), "1001", f.clock.Now(), time.Time{}, b, nil))
+		for range 2 {
+			if id, err := f.buy(user, "", 1); seckill.CodeOf(err) != seckill.CodeBlocked || id != "" {
+				t.Errorf("blocked for %s: %q, %v", item, id, err)
+			}
+		}
+		must.Get(f.buy("2"+user, "", 1))
+		f.clock.Advance(time.Minute)
+		must.Get(f.buy(user, "", 1))
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package buy is the purchase step: it reserves units with one script and enqueues the reservation. In: a shopper's
 // purchase. Out: an order id that will get a row in the ledger, or a refusal. It touches the stock, the orders queue
-// and the items table, never the ledger or the payment provider.
+// and the items table, reads users' quotas where a limit spans a family, and never touches the payment provider.
 package buy
 
 import "github.com/your-org/seckill/shared/seckill"

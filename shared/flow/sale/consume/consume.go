@@ -38,6 +38,7 @@ type Deps struct {
 	Stock    seckill.ReservationKeeper
 	Ledger   Ledger
 	Items    seckill.Items
+	Grouping seckill.Grouping
 	Orders   seckill.Queue
 	Closings seckill.Queue
 	Clock    seckill.Clock
@@ -52,7 +53,8 @@ type Deps struct {
 // Flow is one instance of the step. It is safe for concurrent use.
 type Flow struct {
 	Deps
-	items *itemcache.Cache
+	items      *itemcache.Cache
+	activities activities
 }
 
 // New returns an instance.
@@ -99,6 +101,7 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 	if err != nil {
 		return err
 	}
+	activity := f.activity(ctx, m.Item)
 	if f.Clock.Now().Sub(m.Created) >= seckill.MaxUnplaced {
 		return f.reject(ctx, m, seckill.CodeUnavailable)
 	}
@@ -123,6 +126,7 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 		}
 		now := f.Clock.Now()
 		o := f.newOrder(m, it, now)
+		o.Activity = activity
 		err = f.Ledger.Place(ctx, o, it.Limit)
 		var hit *seckill.Collision
 		switch {
@@ -131,7 +135,7 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 			if err := f.sendClosing(ctx, &o, now); err != nil {
 				return err
 			}
-			return f.confirm(ctx, it, m.Order, m.User, o.Units)
+			return f.confirm(ctx, it, decided(&o))
 		case errors.Is(err, seckill.ErrOrderExists):
 			return f.byRow(ctx, m)
 		case errors.Is(err, seckill.ErrBlocked):
@@ -193,12 +197,13 @@ func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Coll
 // reject writes the rejected order first, so that a late message finds the id taken, and then frees its units.
 func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill.Code) error {
 	now := f.Clock.Now()
-	err := f.Ledger.Reject(ctx, seckill.Order{
+	o := seckill.Order{
 		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Given: m.Given, State: seckill.Rejected,
-		Created: m.Created,
-		Placed:  now, Reason: reason, History: []seckill.Change{{State: seckill.Rejected, At: now,
+		Created: m.Created, Activity: f.activity(ctx, m.Item),
+		Placed: now, Reason: reason, History: []seckill.Change{{State: seckill.Rejected, At: now,
 			Cause: string(reason)}},
-	})
+	}
+	err := f.Ledger.Reject(ctx, o)
 	if errors.Is(err, seckill.ErrOrderExists) {
 		return f.byRow(ctx, m)
 	}
@@ -206,7 +211,7 @@ func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill
 		return err
 	}
 	f.Meter.Count(seckill.EventRejected, 1)
-	return f.confirmOf(ctx, m, nil)
+	return f.confirmOf(ctx, &o)
 }
 
 // byRow completes what an earlier delivery began: an order with a row may still lack its closing message and its
@@ -221,21 +226,37 @@ func (f *Flow) byRow(ctx context.Context, m seckill.Reservation) error {
 			return err
 		}
 	}
-	return f.confirmOf(ctx, m, o.Units)
+	return f.confirmOf(ctx, &o)
 }
 
-func (f *Flow) confirmOf(ctx context.Context, m seckill.Reservation, units []int) error {
-	it, _, err := f.items.Get(ctx, m.Item)
+func (f *Flow) confirmOf(ctx context.Context, o *seckill.Order) error {
+	it, _, err := f.items.Get(ctx, o.Item)
 	if err != nil {
 		return err
 	}
-	return f.confirm(ctx, it, m.Order, m.User, units)
+	return f.confirm(ctx, it, decided(o))
+}
+
+// RefusedFor is how long the stock refuses a user of whose block it learns from a rejected order. It is short, because
+// the block may just have been removed; repair copies a block that stands.
+const RefusedFor = 10 * time.Second
+
+// decided returns what the stock has to know of the ledger's decision about an order.
+func decided(o *seckill.Order) seckill.Verdict {
+	v := seckill.Verdict{Item: o.Item, Order: o.ID, User: o.User, Units: o.Units}
+	if o.Reason == seckill.CodeBlocked || o.Reason == seckill.CodeLimitReached {
+		v.Refused = o.Placed
+	}
+	if o.Reason == seckill.CodeBlocked {
+		v.BlockedUntil = o.Placed.Add(RefusedFor)
+	}
+	return v
 }
 
 // confirm reports the ledger's decision to the stock. If the item is not installed, the message must be delivered
 // again, until the item is so old that no stock will load it again.
-func (f *Flow) confirm(ctx context.Context, it *seckill.Item, order, user string, units []int) error {
-	err := f.Stock.Confirm(ctx, it.ID, order, user, units)
+func (f *Flow) confirm(ctx context.Context, it *seckill.Item, v seckill.Verdict) error {
+	err := f.Stock.Confirm(ctx, v)
 	if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {
 		return nil
 	}

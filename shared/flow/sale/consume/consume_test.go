@@ -32,6 +32,10 @@ type ports struct {
 	calls []string
 
 	placed seckill.Order // the last
+
+	activity string // that every item is in
+	unknown  error  // why that cannot be read
+	asked    int    // how often it was
 }
 
 // given is the state before the message. The zero value: an item on sale, a fresh message, a ledger that accepts the
@@ -67,6 +71,14 @@ func (w *ports) Get(context.Context, string) (seckill.Item, error) {
 	return seckill.Item{ID: "1", Price: 100, Limit: 2, Buckets: 16, Stopped: w.stopped, Start: opened, End: end}, w.item
 }
 
+func (w *ports) ActivitiesOf(_ context.Context, items []string) (map[string]string, error) {
+	w.asked++
+	if w.activity == "" {
+		return nil, w.unknown
+	}
+	return map[string]string{items[0]: w.activity}, w.unknown
+}
+
 func (w *ports) Place(_ context.Context, o seckill.Order, limit int) error {
 	w.did("place units %v for %d fen, limit %d", o.Units, o.Amount, limit)
 	w.placed = o
@@ -90,8 +102,15 @@ func (w *ports) Reject(_ context.Context, o seckill.Order) error {
 	return w.reject
 }
 
-func (w *ports) Confirm(_ context.Context, _, _, _ string, units []int) error {
-	w.did("confirm units %v", units)
+func (w *ports) Confirm(_ context.Context, v seckill.Verdict) error {
+	then := ""
+	switch {
+	case !v.Refused.IsZero() && !v.BlockedUntil.IsZero():
+		then = ", the user is blocked"
+	case !v.Refused.IsZero():
+		then = ", the user is refused"
+	}
+	w.did("confirm units %v%s", v.Units, then)
 	return w.confirm
 }
 
@@ -167,6 +186,7 @@ func TestConsume(t *testing.T) {
 	due := opened.Add(15 * time.Minute)
 	pending := &seckill.Order{ID: order, State: seckill.PendingPayment, Units: []int{7}, PayBy: due}
 	paid := &seckill.Order{ID: order, State: seckill.Paid, Units: []int{7}}
+	refused := &seckill.Order{ID: order, State: seckill.Rejected, Reason: seckill.CodeBlocked, Placed: opened}
 	taken := &seckill.Collision{Unit: 7, Owner: "other"}
 	for _, c := range []struct {
 		name  string
@@ -210,15 +230,20 @@ func TestConsume(t *testing.T) {
 			place + "; " + collides + strings.Repeat("; "+again+"; "+collides, 19), true},
 
 		{"over the user's limit: rejected",
-			given{place: []error{seckill.ErrQuota}}, place + "; reject: limit_reached; confirm units []", false},
+			given{place: []error{seckill.ErrQuota}},
+			place + "; reject: limit_reached; confirm units [], the user is refused", false},
 		{"its shopper is blocked: rejected",
-			given{place: []error{seckill.ErrBlocked}}, place + "; reject: blocked; confirm units []", false},
+			given{place: []error{seckill.ErrBlocked}},
+			place + "; reject: blocked; confirm units [], the user is blocked", false},
 		{"the sale is stopped: rejected", given{stopped: true}, "reject: stopped; confirm units []", false},
 		{"an hour old: rejected", given{waited: seckill.MaxUnplaced}, "reject: unavailable; confirm units []", false},
 		{"almost an hour old: placed",
 			given{waited: seckill.MaxUnplaced - time.Second}, place + "; " + closing + "; " + confirm, false},
 		{"rejected, and placed by another delivery before: as its row says",
 			given{stopped: true, reject: seckill.ErrOrderExists, row: paid}, "reject: stopped; " + confirm, false},
+		{"rejected by another delivery before: the stock is told why",
+			given{place: []error{seckill.ErrOrderExists}, row: refused},
+			place + "; confirm units [], the user is blocked", false},
 		{"no answer to the rejection: once more", given{stopped: true, reject: errFault}, "reject: stopped", true},
 
 		{"an unknown item: parked",
@@ -265,8 +290,9 @@ func TestConsumeTheRest(t *testing.T) {
 // check handles a message and compares the calls.
 func (w *ports) check(t *testing.T, body []byte, then string, comes bool) {
 	t.Helper()
-	f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w, Orders: queue{ports: w, name: "orders"},
-		Closings: queue{ports: w, name: "closings"}, Clock: w, Meter: w, Repair: w, Hold: 14 * time.Minute})
+	f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w, Grouping: w,
+		Orders: queue{ports: w, name: "orders"}, Closings: queue{ports: w, name: "closings"}, Clock: w, Meter: w,
+		Repair: w, Hold: 14 * time.Minute})
 	err := f.Handle(t.Context(), seckill.Delivery{ID: "m", Body: body, Receives: 1})
 	if (err != nil) != comes {
 		t.Errorf("error %v, want that the message comes back: %v", err, comes)
@@ -290,12 +316,44 @@ func TestNetworksUnderWay(t *testing.T) {
 	m.Reservation.Network = from
 	for keep, want := range map[bool]netip.Addr{true: from, false: {}} {
 		w := &ports{now: opened}
-		f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w,
+		f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w, Grouping: w,
 			Orders: queue{ports: w, name: "orders"}, Closings: queue{ports: w, name: "closings"}, Clock: w, Meter: w,
 			Repair: w, Hold: 14 * time.Minute, KeepNetworks: keep})
 		err := f.Handle(t.Context(), seckill.Delivery{ID: "m", Body: m.Encode(), Receives: 1})
 		if err != nil || w.placed.Address != m.Reservation.Address || w.placed.Network != want {
 			t.Errorf("keeps %t: %v, placed from %q at %q", keep, err, w.placed.Network, w.placed.Address)
+		}
+	}
+}
+
+// TestActivity: an order keeps the activity that its item is in when it is placed, as it was some seconds before at
+// most. That it cannot be read stops no order.
+func TestActivity(t *testing.T) {
+	w := &ports{now: opened, activity: "12"}
+	f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w, Grouping: w,
+		Orders: queue{ports: w, name: "orders"}, Closings: queue{ports: w, name: "closings"}, Clock: w, Meter: w,
+		Repair: w, Hold: 14 * time.Minute})
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
+		Request: drivertest.Request("1", "9", opened), Units: []int{7}}}
+	for _, c := range []struct {
+		after   time.Duration
+		in      string
+		unknown error
+		want    string
+		asked   int
+	}{
+		{0, "12", nil, "12", 1},
+		{9 * time.Second, "", nil, "12", 1},
+		{time.Second, "", errFault, "12", 2},
+		{9 * time.Second, "13", nil, "12", 2},
+		{time.Second, "13", nil, "13", 3},
+		{10 * time.Second, "", nil, "", 4},
+	} {
+		w.now, w.activity, w.unknown = w.now.Add(c.after), c.in, c.unknown
+		err := f.Handle(t.Context(), seckill.Delivery{ID: "m", Body: m.Encode(), Receives: 1})
+		if err != nil || w.placed.Activity != c.want || w.asked != c.asked {
+			t.Errorf("in %q, %v: %v, placed in activity %q after %d reads, want %+v", c.in, c.unknown, err,
+				w.placed.Activity, w.asked, c)
 		}
 	}
 }

@@ -20,6 +20,10 @@ const (
 	pageRows   = 100 // orders per read of a sweep
 	maxAsks    = 3   // rounds of query and close per order
 	retryAfter = time.Minute
+
+	// MaxRounds is how often an order's closing message may come to this step. The queue delays it each time: by
+	// MaxDelay, the last time by less. AWS stops such a chain after about 16, so infra/money.yaml has to allow it.
+	MaxRounds = int((seckill.MaxHold+seckill.Grace)/seckill.MaxDelay) + 1
 )
 
 // Ledger is the part of the ledger that the step expire calls.
@@ -107,7 +111,9 @@ func (f *Flow) look(ctx context.Context, id string, again bool) error {
 	if o.State == seckill.PendingPayment {
 		now := f.Clock.Now()
 		if now.Before(o.Due()) {
-			if again {
+			// The message goes round this step until the hold is over: MaxRounds times at most, whatever the row says.
+			// The sweep closes what is still open then.
+			if again && now.Before(o.Placed.Add(seckill.MaxHold+seckill.Grace)) {
 				m := seckill.Message{Kind: seckill.MessageClose, Order: id, Trace: seckill.Trace(ctx)}
 				return f.Closings.Send(ctx, m, min(o.Due().Sub(now), seckill.MaxDelay))
 			}

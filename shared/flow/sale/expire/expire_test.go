@@ -186,6 +186,47 @@ func TestExpireTheRest(t *testing.T) {
 	}
 }
 
+// TestClosingMessageGoesRoundAFewTimes follows the messages of an order from the first, which consume sends, to the
+// last.
+func TestClosingMessageGoesRoundAFewTimes(t *testing.T) {
+	for _, c := range []struct {
+		hold   time.Duration
+		rounds int // deliveries
+		then   seckill.State
+	}{
+		{seckill.MinHold, 1, seckill.Expired},
+		{seckill.DefaultHold, 2, seckill.Expired},
+		{4 * time.Hour, 17, seckill.Expired},
+		{seckill.MaxHold, expire.MaxRounds, seckill.Expired},
+		{seckill.MaxHold * 100, expire.MaxRounds, seckill.PendingPayment}, // no shop has it; the sweep closes it
+	} {
+		clock := memory.NewClock(placed)
+		s := &shop{clock: clock, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))}
+		o := drivertest.Order("1", "9", placed, 7)
+		o.PayBy = placed.Add(c.hold)
+		must.OK(t, drivertest.Place(ctx, s.ledger, o, seckill.PendingPayment))
+		s.answers = []string{"closed"}
+		f, rounds, wait := s.flow(), 0, min(o.Due().Sub(placed), seckill.MaxDelay)
+		for more := true; more && rounds <= expire.MaxRounds; rounds++ {
+			clock.Advance(wait)
+			s.sent = nil
+			m := seckill.Message{Kind: seckill.MessageClose, Order: o.ID}
+			must.OK(t, f.Handle(ctx, seckill.Delivery{ID: "m", Body: m.Encode(), Receives: 1}))
+			var delay string
+			if more = len(s.sent) == 1 && strings.HasPrefix(s.sent[0], "close to closings in "); more {
+				delay = strings.TrimPrefix(s.sent[0], "close to closings in ")
+				wait = must.Get(time.ParseDuration(delay))
+			}
+			if more && wait < seckill.MaxDelay && clock.Now().Add(wait).Before(o.Due()) {
+				t.Errorf("hold %v: a message is delayed by %s only", c.hold, delay)
+			}
+		}
+		if got := must.Get(s.ledger.Order(ctx, o.ID)); rounds != c.rounds || got.State != c.then {
+			t.Errorf("hold %v: delivered %d times, then %s, want %d, %s", c.hold, rounds, got.State, c.rounds, c.then)
+		}
+	}
+}
+
 // TestSweep checks that the schedule finds an order whose message was lost as soon as it is due. An order for which
 // the provider does not answer is rescheduled for a minute later, so that it does not delay the others.
 func TestSweep(t *testing.T) {

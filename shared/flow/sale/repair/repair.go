@@ -1,6 +1,7 @@
 // Package repair keeps stock and ledger consistent: it rebuilds the stock of an item that was lost, sends the
-// messages of stranded reservations again, finishes returns, and corrects drift. In: a schedule (each minute), or a
-// wake message. It touches stock, ledger, items and the orders queue, never the payment provider.
+// messages of stranded reservations again, finishes returns, corrects drift, and copies users' blocks beside each item.
+// In: a schedule (each minute), or a wake message. It touches stock, ledger, items and the orders queue, never the
+// payment provider.
 package repair
 
 import (
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/your-org/seckill/shared/flow/internal/blockcopy"
 	"github.com/your-org/seckill/shared/flow/internal/giveback"
 	"github.com/your-org/seckill/shared/flow/internal/sweep"
 	"github.com/your-org/seckill/shared/seckill"
@@ -32,12 +34,14 @@ type Stock interface {
 	seckill.DriftCorrector
 	seckill.Outbox
 	seckill.ReservationKeeper
+	seckill.BlockCopier
 }
 
 // Ledger is the part of the ledger that the step repair calls.
 type Ledger interface {
 	seckill.UnitReader
 	seckill.ReturnKeeper
+	seckill.BlockLister
 }
 
 // Deps are the step's dependencies.
@@ -73,6 +77,7 @@ func (f *Flow) Run(ctx context.Context) error {
 	errs := []error{err}
 	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded))
 	errs = append(errs, err)
+	blocks := blockcopy.Copier{Stock: f.Stock, Ledger: f.Ledger, Clock: f.Clock}
 	for i := range items {
 		if ctx.Err() != nil {
 			return errors.Join(append(errs, ctx.Err())...)
@@ -81,6 +86,9 @@ func (f *Flow) Run(ctx context.Context) error {
 		if it.Loadable(now) {
 			if err := f.item(ctx, it.ID); err != nil {
 				errs = append(errs, fmt.Errorf("item %s: %w", it.ID, err))
+			}
+			if err := blocks.Copy(ctx, it); err != nil {
+				errs = append(errs, fmt.Errorf("blocks of item %s: %w", it.ID, err))
 			}
 		}
 	}

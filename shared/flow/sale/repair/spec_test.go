@@ -28,6 +28,7 @@ type stock struct {
 	faults map[string][]error // by call, one after another; then nil
 	due    []seckill.Reservation
 	seen   []seckill.Seen
+	copied []seckill.Block
 	calls  []string
 }
 
@@ -76,6 +77,23 @@ func (s *stock) Users(context.Context, string, uint64) ([]seckill.UserEntries, u
 
 func (s *stock) DriftEnd(context.Context, string, string, int64) error { return s.call("compared") }
 
+func (s *stock) CopiedBlocks(context.Context, string, uint64) ([]seckill.Block, uint64, error) {
+	return s.copied, 0, nil
+}
+
+func (s *stock) CopyBlocks(_ context.Context, _ string, now, read time.Time, put, drop []seckill.Block) error {
+	if !now.Equal(read) {
+		return errors.New("the list's time is missing")
+	}
+	written := func(blocks []seckill.Block) (out []string) {
+		for _, b := range blocks {
+			out = append(out, string(b.Subject)+"/"+b.Item)
+		}
+		return out
+	}
+	return s.call("copy %s, drop %s", written(put), written(drop))
+}
+
 func (s *stock) Correct(_ context.Context, _ string, c seckill.Correction) (bool, error) {
 	return true, s.call("correct %d from %q to %q", c.Unit, c.Holder, c.Owner)
 }
@@ -86,6 +104,18 @@ type ledger struct {
 	*stock
 	rows    []seckill.UnitRow
 	returns bool
+	blocks  []seckill.Block
+}
+
+func (l *ledger) ListBlocks(_ context.Context, shard int, after string, _ int) (p seckill.Page[seckill.Block],
+	_ error) {
+	if n := len(l.blocks); shard == 3 && n > 0 { // in two pages
+		if after == "" {
+			return seckill.Page[seckill.Block]{Rows: l.blocks[:n/2], Next: "half"}, nil
+		}
+		p.Rows = l.blocks[n/2:]
+	}
+	return p, nil
 }
 
 func (l *ledger) Units(context.Context, string, int) ([]seckill.UnitRow, error) { return l.rows, nil }
@@ -206,6 +236,46 @@ func TestDrift(t *testing.T) {
 				calls = "due; compare; assert; " + c.correction + "; compared"
 			}
 			run(t, &stock{seen: c.seen}, l, calls, false)
+		})
+	}
+}
+
+// TestCopiesOfBlocks is the specification of the copy of users' blocks beside an item.
+func TestCopiesOfBlocks(t *testing.T) {
+	t.Parallel()
+	now := opening.Add(2 * time.Minute)
+	of := func(subject seckill.Subject, item string, until ...time.Time) seckill.Block {
+		b := seckill.Block{Subject: subject, Item: item}
+		if len(until) > 0 {
+			b.Until = until[0]
+		}
+		return b
+	}
+	ledgers := []seckill.Block{of("user:1", "1"), of("user:1", seckill.Everywhere), of("user:2", "2"),
+		of("user:3", "1", now.Add(time.Hour)), of("user:4", "1", now), of("net:192.0.2.0/24", "1")}
+	all := "copy [user:1/1 user:1/* user:3/1], drop []"
+	for _, c := range []struct {
+		name   string
+		copied []seckill.Block
+		ledger []seckill.Block
+		calls  string
+	}{
+		{"none", nil, nil, ""},
+		{"after a rebuild", nil, ledgers, all},
+		{"as it is", []seckill.Block{ledgers[3], ledgers[1], ledgers[0]}, ledgers, ""},
+		{"one with another end", []seckill.Block{ledgers[0], ledgers[1], of("user:3", "1")}, ledgers,
+			"copy [user:3/1], drop []"},
+		{"some that are over or removed", append([]seckill.Block{of("user:5", "1"), ledgers[4]}, ledgers[:4]...),
+			ledgers, "copy [], drop [user:5/1 user:4/1 user:2/2]"},
+		{"all removed", ledgers[:1], nil, "copy [], drop [user:1/1]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			calls := "due; compare; assert; compared"
+			if c.calls != "" {
+				calls += "; " + c.calls
+			}
+			run(t, &stock{copied: c.copied}, &ledger{blocks: c.ledger}, calls, false)
 		})
 	}
 }

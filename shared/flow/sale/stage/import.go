@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/your-org/seckill/shared/flow/internal/blockcopy"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -142,8 +143,9 @@ func (d *Imported) add(l *seckill.Listing, merged *seckill.Item, change *Change)
 // Write is Import after Check: it writes items that were checked.
 func (f *Flow) Write(ctx context.Context, items []seckill.Listing) (Imported, error) {
 	out := nothing()
+	var open []seckill.Item
 	for i := range items {
-		err := f.put(ctx, &items[i], &out)
+		err := f.put(ctx, &items[i], &out, &open)
 		var fault *ImportFault
 		if errors.As(err, &fault) && len(out.Made)+len(out.Changed) == 0 { // somebody was faster since the check
 			return Imported{}, &ImportError{[]ImportFault{*fault}}
@@ -152,8 +154,21 @@ func (f *Flow) Write(ctx context.Context, items []seckill.Listing) (Imported, er
 			return out, fmt.Errorf("item %s: %w", items[i].ID, err)
 		}
 	}
+	f.installAll(ctx, open)
 	_ = f.publish(ctx) // if this fails, the next run publishes
 	return out, nil
+}
+
+// installAll installs items without orders, with the copies of users' blocks, as far as stock and ledger answer; repair
+// does the rest within a minute.
+func (f *Flow) installAll(ctx context.Context, items []seckill.Item) {
+	blocks := blockcopy.Copier{Stock: f.Stock, Ledger: f.Blocks, Clock: f.Clock}
+	for i := range items {
+		if err := f.install(ctx, items[i]); err != nil {
+			return
+		}
+		_ = blocks.Copy(ctx, &items[i])
+	}
 }
 
 // outside names the items whose window does not lie in that of their activity.
@@ -197,8 +212,9 @@ func (f *Flow) outside(ctx context.Context, items []seckill.Listing) (faults []I
 
 func (f *ImportFault) Error() string { return f.What }
 
-// put writes one item unless it is there already.
-func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) error {
+// put writes one item unless it is there already. It adds the row to open if nobody could buy the item before this
+// change, and now it belongs in the stock.
+func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported, open *[]seckill.Item) error {
 	for range maxTries {
 		merged, change, err := f.merge(ctx, it)
 		if err != nil {
@@ -223,6 +239,10 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 				if err := f.ask(ctx, it); err != nil {
 					return err
 				}
+			}
+			now := f.Clock.Now()
+			if merged.Loadable(now) && (made || now.Before(change.Before.Start.Add(-seckill.StageLead))) {
+				*open = append(*open, merged)
 			}
 		}
 		out.add(it, &merged, change)

@@ -11,6 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
@@ -37,7 +40,8 @@ func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...secki
 		must.OK(t, items.Put(t.Context(), it.Item, &it.Description))
 	}
 	l := newLedger()
-	return stage.New(stage.Deps{Items: items, Clock: clock, Questions: l, Activities: l})
+	return stage.New(stage.Deps{Items: items, Clock: clock, Questions: l, Activities: l, Blocks: l,
+		Stock: &willing{has: map[string]bool{}}, IDs: system.NewIDs(nil)})
 }
 
 func newLedger() *ledger.Ledger {
@@ -384,4 +388,38 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 	if want := 2 * 11; faults != want { // four reads to check, four again, and a write per item
 		t.Errorf("%d faults, want %d", faults, want)
 	}
+}
+
+// TestAnImportIntoAnOpenWindowBringsBlocks: who is blocked is refused by an item as soon as an import has put it on
+// sale, and not only after repair's next run. The import stands without the list of blocks.
+func TestAnImportIntoAnOpenWindowBringsBlocks(t *testing.T) {
+	t.Parallel()
+	clock, stock := memory.NewClock(now), redisstock.New(memory.NewRedis())
+	f := flow(t, clock, memory.NewItems())
+	l := newLedger()
+	f.Stock, f.Blocks = stock, l
+	for user, item := range map[string]string{"1": seckill.Everywhere, "2": "7", "3": "8"} {
+		must.OK(t, l.PutBlock(t.Context(), seckill.Block{Subject: seckill.UserSubject(user), Item: item, Reason: "r",
+			By: "ada", Made: now}))
+	}
+	press := func(item, user string) seckill.ReserveCode {
+		r := drivertest.Request(item, user, clock.Now())
+		return must.Get(stock.Reserve(t.Context(), clock.Now(), r, true, seckill.Resend)).Code
+	}
+	must.Get(f.Import(t.Context(), []seckill.Listing{item("7", -time.Minute)}))
+	for user, want := range map[string]seckill.ReserveCode{"1": seckill.ReserveBlocked, "2": seckill.ReserveBlocked,
+		"3": seckill.Reserved} {
+		must.Equal(t, want, press("7", user), "user", user)
+	}
+	f.Blocks = ledger.New(unlisted{memory.NewRows(memory.RowsOptions{Clock: clock})})
+	must.Get(f.Import(t.Context(), []seckill.Listing{item("8", -time.Minute), item("9", -time.Minute)}))
+	must.Equal(t, seckill.Reserved, press("8", "4"), "without the list of blocks")
+	must.Equal(t, seckill.Reserved, press("9", "4"), "without the list of blocks")
+}
+
+// unlisted are rows whose indexes nobody can read.
+type unlisted struct{ ledger.Rows }
+
+func (unlisted) Index(context.Context, string, string, string, int, bool) ([]ledger.Row, string, error) {
+	return nil, "", errors.New("throttled")
 }

@@ -32,6 +32,9 @@ func (f *Flow) publish(ctx context.Context) error {
 		if bad != nil && !errors.Is(bad, seckill.ErrUnreadable) {
 			return bad
 		}
+		if l.Version > 0 && !lost {
+			items = f.buyable(ctx, l.Items, items)
+		}
 		activities, err := f.titles(ctx, items, since)
 		if err != nil {
 			bad, activities = errors.Join(bad, err), l.Activities
@@ -46,6 +49,39 @@ func (f *Flow) publish(ctx context.Context) error {
 		}
 	}
 	return seckill.ErrStateChanged
+}
+
+// buyable returns the items, of which those that an import has put into an open window stay as they were listed, or
+// unlisted, while the stock lacks them: nobody can buy them before repair, or the import itself, has installed them.
+// What was listed in its window stays, whatever the stock has lost.
+func (f *Flow) buyable(ctx context.Context, listed, items []seckill.Item) (out []seckill.Item) {
+	now := f.Clock.Now()
+	before := make(map[string]*seckill.Item, len(listed))
+	for i := range listed {
+		before[listed[i].ID] = &listed[i]
+	}
+	var failed error // then the other new ones wait for the next run, too: one that hangs takes a second
+	for i := range items {
+		was := before[items[i].ID]
+		if items[i].StateAt(now) != seckill.ItemOnline || was != nil && !now.Before(was.Start) {
+			out = append(out, items[i])
+			continue
+		}
+		missing := failed
+		if failed == nil {
+			_, missing = f.Stock.Level(ctx, items[i].ID)
+		}
+		switch {
+		case missing == nil:
+			out = append(out, items[i])
+		case was != nil:
+			out = append(out, *was)
+		}
+		if !errors.Is(missing, seckill.ErrNotInstalled) {
+			failed = missing
+		}
+	}
+	return out
 }
 
 // titles returns the activities that these items are in. It leaves out activities that cannot be read.

@@ -37,7 +37,14 @@ func (s *scripted) Install(context.Context, seckill.Item, string, int, int, int)
 	return s.call("install")
 }
 
-func (s *scripted) Remove(context.Context, string) error { return s.call("remove") }
+func (s *scripted) Remove(_ context.Context, id string) error { return s.call("remove " + id) }
+
+// endless are items of which those that ended cannot be listed.
+type endless struct{ seckill.Items }
+
+func (endless) ListEnded(context.Context, seckill.Kept, time.Time) ([]seckill.Item, error) {
+	return nil, context.DeadlineExceeded
+}
 
 // newScripted returns an instance at a time after the opening of an item whose sale lasts an hour.
 func newScripted(t *testing.T, at time.Duration, faults map[string]error) (*stage.Flow, *scripted) {
@@ -74,8 +81,10 @@ func TestRun(t *testing.T) {
 		{"on sale and lost: for repair", time.Minute, lost, "assert", false},
 		{"the stock does not answer", time.Minute, map[string]error{"assert": context.DeadlineExceeded}, "assert",
 			true},
-		{"two days after the end", 49 * time.Hour, nil, "remove", false},
-		{"three days after the end", 73 * time.Hour, nil, "", false},
+		{"a moment less than two days after the end", 49*time.Hour - 1, nil, "assert", false},
+		{"two days after the end", 49 * time.Hour, nil, "remove 1", false},
+		{"the removal fails", 49 * time.Hour, map[string]error{"remove 1": context.DeadlineExceeded}, "remove 1", true},
+		{"a year after the end: stage was away", 365 * 24 * time.Hour, nil, "remove 1", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,6 +96,34 @@ func TestRun(t *testing.T) {
 				t.Errorf("calls %q, want %q", s.calls, want)
 			}
 		})
+	}
+}
+
+// TestWhatIsOverLeavesTheStockForGood: an ended item is removed at each run for a day, because a restored stock may
+// have it again, or as soon as stage is back; then its row says so, and no run looks at it again.
+func TestWhatIsOverLeavesTheStockForGood(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		first time.Duration // after the start of a sale of an hour
+		runs  int           // one an hour
+		calls int
+		fails bool
+	}{{49 * time.Hour, 60, 25, false}, {500 * time.Hour, 3, 1, false}, {500 * time.Hour, 3, 3, true}} {
+		faults := map[string]error{}
+		if c.fails {
+			faults["remove 1"] = context.DeadlineExceeded
+		}
+		f, s := newScripted(t, c.first, faults)
+		for range c.runs {
+			must.Equal(t, c.fails, f.Run(t.Context()) != nil, "a run fails")
+			f.Clock.(*memory.Clock).Advance(time.Hour)
+		}
+		must.Equal(t, c.calls, len(s.calls), "removals from", c.first)
+	}
+	f, s := newScripted(t, 49*time.Hour, nil)
+	f.Items = endless{f.Items}
+	if err := f.Run(t.Context()); err == nil || s.calls != nil {
+		t.Errorf("what ended cannot be listed: %v, %v", err, s.calls)
 	}
 }
 

@@ -22,15 +22,15 @@ const EmptyLead = 10 * time.Second
 // the 99 items of an activity take 7 s.
 const AtOnce = 16
 
-const maxTries = 5 // attempts of an operator's conditional write
+const removeFor = 24 * time.Hour // how long stage removes an item again and again
 
-// removing is how long after its retirement each run removes an item again, in case a removal failed or Redis lost it.
-const removing = 24 * time.Hour
+const maxTries = 5 // attempts of an operator's conditional write
 
 // Stock is what stage and the operator's commands call of the stock.
 type Stock interface {
 	seckill.StockReader
 	seckill.StockInstaller
+	seckill.BlockCopier
 }
 
 // Deps are the step's dependencies.
@@ -42,6 +42,7 @@ type Deps struct {
 
 	Questions  seckill.QuestionKeeper
 	Activities seckill.Activities
+	Blocks     seckill.BlockLister
 
 	// Each calls do for 0 to n-1, and returns when all calls have ended; if nil, they are made one after another
 	Each func(n int, do func(i int))
@@ -53,11 +54,11 @@ type Flow struct{ Deps }
 // New returns an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Run publishes the list and handles every item once. A run ends when its time is up; each run begins with another
-// item, so that none starves.
+// Run publishes the list, handles every item once, and removes those that are over from the stock. A run ends when its
+// time is up; each run begins with another item, so that none starves.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
-	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded-removing))
+	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded))
 	errs := []error{err}
 	// List below returns the same error
 	if err := f.publish(ctx); err != nil && !errors.Is(err, seckill.ErrUnreadable) {
@@ -72,6 +73,30 @@ func (f *Flow) Run(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("item %s: %w", id, err))
 		}
 	}
+	return errors.Join(append(errs, f.clear(ctx, now))...)
+}
+
+// clear removes ended items from the stock when their time is over, however long ago. It goes on for a day, because the
+// stock may be restored, or an instance that stood still may install one; then it marks the item's row.
+func (f *Flow) clear(ctx context.Context, now time.Time) error {
+	old, err := f.Items.ListEnded(ctx, seckill.KeptStock, now.Add(-seckill.KeepLoaded))
+	if errors.Is(err, seckill.ErrUnreadable) {
+		err = nil // erase reports the rows
+	}
+	errs := []error{err}
+	for i := range old {
+		it := &old[i]
+		err := f.Stock.Remove(ctx, it.ID)
+		if err == nil && it.Retired(now.Add(-removeFor)) {
+			err = f.Items.MarkErased(ctx, it.ID, seckill.KeptStock, now)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("remove item %s: %w", it.ID, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
 	return errors.Join(errs...)
 }
 
@@ -79,9 +104,6 @@ func (f *Flow) item(ctx context.Context, id string, now time.Time) error {
 	it, err := f.Items.Get(ctx, id)
 	if err != nil {
 		return err
-	}
-	if it.Retired(now) {
-		return f.Stock.Remove(ctx, id)
 	}
 	if !it.Loadable(now) {
 		return nil
@@ -93,8 +115,13 @@ func (f *Flow) item(ctx context.Context, id string, now time.Time) error {
 	if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {
 		return nil
 	}
+	return f.install(ctx, it)
+}
+
+// install loads an item without orders into the stock, unless something is installed or about to be.
+func (f *Flow) install(ctx context.Context, it seckill.Item) error {
 	token := f.IDs.Token()
-	err = f.Stock.BuildStart(ctx, f.Clock.Now(), id, token)
+	err := f.Stock.BuildStart(ctx, f.Clock.Now(), it.ID, token)
 	if err == nil {
 		err = f.Stock.Install(ctx, it, token, 0, 0, 0)
 	}
