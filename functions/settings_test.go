@@ -46,6 +46,8 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"repair", []string{"ADDRESS_RETENTION_DAYS", "29"},
 			"settings: ADDRESS_RETENTION_DAYS is 29, want 0, or at least 30"},
 		{"signin", []string{"SIGNIN_ISSUERS", "http://id.example.com|shop"}, "settings: SIGNIN_ISSUERS: oidc: issuer"},
+		{"signin", []string{"SIGNIN_CLIENT_SECRETS_NAME", "jwt-secret"}, cannot("SIGNIN_CLIENT_SECRETS", "jwt-secret",
+			"line 1: want issuer")},
 		{"shop", []string{"ALIPAY_FAKE", "false"}, "settings: ALIPAY_GATEWAY is"},
 		{"pay", []string{"PUBLIC_URL", ""}, "settings: PUBLIC_URL is empty"},
 		{"admin", []string{"COMMAND_KEY_NAME", "jwt-secret"}, cannot("COMMAND_KEY", "jwt-secret",

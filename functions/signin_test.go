@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"strconv"
 	"strings"
@@ -58,7 +59,7 @@ func withCode(t *testing.T, issuer, person, nonce string) string {
 func TestSignIn(t *testing.T) {
 	w := newDeployment(t)
 	issuer := issuerServer(t)
-	f := w.start(t, "signin", "SIGNIN_ISSUERS", issuer+"|shop")
+	f := w.start(t, "signin", "SIGNIN_ISSUERS", issuer+"|shop", "PUBLIC_URL", "http://localhost")
 	list := ask(t, f, call(t, "GET", "/signin", "", ""))
 	if list.Status != 200 || !strings.Contains(list.Body, `"authorization_endpoint":"`+issuer+`/authorize"`) ||
 		list.Headers["Cache-Control"] != "public, max-age=60" ||
@@ -113,5 +114,83 @@ func TestIssuerThatDoesNotAnswer(t *testing.T) {
 	}
 	if !f.Says(`"issuer_faults":1`) || !f.Says("127.0.0.1:1") || strings.Contains(f.Output(), "a-refresh-token") {
 		t.Errorf("output:\n%s", f.Output())
+	}
+}
+
+// TestAClientWithASecret: the function shows the secret to the issuer, the page hears of neither it nor a
+// refresh token, and when the issuer does not take it, that is the shop's fault and the operator's to read.
+func TestAClientWithASecret(t *testing.T) {
+	w := newDeployment(t)
+	const secret = "a client's | secret"
+	var inner, shown string
+	outer := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			id, given, _ := r.BasicAuth()
+			if shown = must.Get(url.QueryUnescape(given)); id != "shop" || shown != secret {
+				out.WriteHeader(http.StatusUnauthorized)
+				_, _ = out.Write([]byte(`{"error":"invalid_client"}`))
+				return
+			}
+		}
+		proxied := httputil.NewSingleHostReverseProxy(must.Get(url.Parse(inner)))
+		proxied.ServeHTTP(out, r)
+	}))
+	t.Cleanup(outer.Close)
+	made, err := demoissuer.New(demoissuer.Options{Issuer: outer.URL, ClientID: "shop", Clock: system.Clock{},
+		People: []demoissuer.Person{{Name: "王小明", User: "a"}, {Name: "李小红", User: "b"}}})
+	must.OK(t, err)
+	server := httptest.NewServer(made)
+	t.Cleanup(server.Close)
+	inner = server.URL
+	w.environ["PUBLIC_URL"] = "http://localhost" // redirectURI
+	w.aws.SetSecret("clients", outer.URL+"|shop|"+secret)
+	w.aws.SetSecret("other-clients", "https://id.example.com|shop|x")
+	for name, want := range map[string]int{"clients": 200, "other-clients": 503, "none-such": 503} {
+		f := w.start(t, "signin", "SIGNIN_ISSUERS", outer.URL+"|shop", "SIGNIN_CLIENT_SECRETS_NAME", name)
+		r := ask(t, f, call(t, "POST", "/signin", withCode(t, outer.URL, "b", "n"), ""))
+		if r.Status != want || r.text("refresh_token") != "" || strings.Contains(r.Body+f.Output(), secret) {
+			t.Errorf("%s: %+v\n%s", name, r, f.Output())
+		}
+		if want == 503 && (r.text("code") != "signin_broken" || r.Headers["Retry-After"] != "60" || !f.Says(`"issuer_faults":1`) || !f.Says("invalid_client")) {
+			t.Errorf("%s: %+v\n%s", name, r, f.Output())
+		}
+		if want == 200 && shown != secret {
+			t.Errorf("the issuer was shown %q", shown)
+		}
+	}
+}
+
+// TestARedirectAddressOfAnotherSite: with the settings of a stack, whoever names one reaches no issuer, and an issuer
+// that refuses the page's own address is a fault.
+func TestARedirectAddressOfAnotherSite(t *testing.T) {
+	w := newDeployment(t)
+	asked := 0
+	var made http.Handler
+	is := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/token" {
+			made.ServeHTTP(out, r)
+			return
+		}
+		asked++
+		out.WriteHeader(http.StatusBadRequest)
+		_, _ = out.Write([]byte(`{"error":"redirect_uri_mismatch"}`))
+	}))
+	t.Cleanup(is.Close)
+	made = must.Get(demoissuer.New(demoissuer.Options{Issuer: is.URL, ClientID: "shop", Clock: system.Clock{},
+		People: []demoissuer.Person{{Name: "王小明", User: "a"}, {Name: "李小红", User: "b"}}}))
+	f := w.start(t, "signin", "SIGNIN_ISSUERS", is.URL+"|shop")
+	signIn := func(back string) response {
+		return ask(t, f, call(t, "POST", "/signin", string(must.Get(json.Marshal(map[string]string{"grant": "code",
+			"issuer": is.URL, "code": "c", "code_verifier": verifier, "nonce": "n", "redirect_uri": back}))), ""))
+	}
+	for _, back := range []string{"https://shop.example.net/", "https://api.example.com.example.net/"} {
+		if r := signIn(back); r.Status != 422 || r.text("field") != "redirect_uri" || asked != 0 {
+			t.Errorf("%s: %+v, %d calls, want it refused", back, r, asked)
+		}
+	}
+	for i, back := range []string{storefront + "/", page + "/"} {
+		if r := signIn(back); r.Status != 503 || asked != i+1 || !f.Says(`"issuer_faults":1`) {
+			t.Errorf("%s: %+v, %d calls, want a fault of the issuer", back, r, asked)
+		}
 	}
 }

@@ -43,6 +43,7 @@ func (d *drivers) Closings() seckill.Queue              { return d.s.closings }
 func (d *drivers) ClosingsWork() seckill.Queue          { return d.s.closings }
 func (d *drivers) Tickets() seckill.TicketChecker       { return d.tickets }
 func (d *drivers) Issuers() seckill.Issuers             { return d.issuers }
+func (d *drivers) ReturnPages() seckill.ReturnPages     { return seckill.ReturnPages{Open: true} }
 func (d *drivers) TokenSigner() seckill.TokenSigner     { return d.signer }
 func (d *drivers) Verifier() seckill.Verifier           { return d.s.Payments }
 func (d *drivers) Signer() seckill.Signer               { return yieldingPayments{d.s.Payments, &d.s.priority} }

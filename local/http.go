@@ -40,7 +40,8 @@ func (s *System) handler() http.Handler {
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/admin/", s.dated(s.staff))
-	pages := web.Options{Local: true, Compress: true}
+	pages := web.Options{Local: true, Compress: true, Items: s.Shop, URL: s.URL(), Contact: s.opt.Contact,
+		Hold: s.opt.Hold}
 	if s.live != nil {
 		mux.Handle(livePath, s.live)
 		pages.Push = opt.Push.URL

@@ -1,8 +1,8 @@
 package local
 
 import (
+	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -101,11 +102,15 @@ func (s *System) getKeys(w http.ResponseWriter, _ *http.Request) {
 		"app_public_key": bare(s.opt.ShopKeys.Public), "alipay_public_key": bare(s.opt.GatewayKeys.Public)})
 }
 
-// bare encodes a PEM key as Alipay's settings page and SDKs do: base64 in one line.
+// bare encodes a public key as Alipay's settings page and SDKs do: base64 in one line.
 func bare(key string) string {
-	block, _ := pem.Decode([]byte(key))
-	if block == nil {
-		panic("a parsed key is not PEM")
+	public, err := alipay.ParsePublicKey(key)
+	if err != nil {
+		panic(err) // cannot happen: it was parsed before
 	}
-	return base64.StdEncoding.EncodeToString(block.Bytes)
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		panic(err) // cannot happen: it is an RSA key
+	}
+	return base64.StdEncoding.EncodeToString(der)
 }

@@ -52,6 +52,7 @@ type Options struct {
 	Alone     seckill.AloneLimit // what one person of staff may refund; anything when zero
 	JWTSecret string             // DefaultSecret when ""
 	Items     []seckill.Listing  // the demo items when nil
+	Past      int                // paid orders of a sale that has long ended, up to MaxPast
 	Covers    string             // folder of pictures that package cover made; if "", pictures are in memory
 	Version   string             // shown by /healthz
 	Log       *slog.Logger       // nil if there is none

@@ -27,6 +27,7 @@ func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 		{"clock: misspelt", "/_local/clock", `{"advance":5}`, seckill.CodeInvalid},
 		{"clock: not JSON", "/_local/clock", "5", seckill.CodeInvalid},
 		{"link: nobody", "/_local/staff-link", `{"who":" "}`, seckill.CodeInvalid},
+		{"link: no such role", "/_local/staff-link", `{"roles":["boss"]}`, seckill.CodeInvalid},
 		{"link: a line break", "/_local/staff-link", `{"who":"a\nb"}`, seckill.CodeInvalid},
 		{"link: not printable", "/_local/staff-link", `{"who":"a\u202eb"}`, seckill.CodeInvalid},
 		{"hard stop of nothing", "/_local/hard-stop", `{}`, seckill.CodeInvalid},

@@ -33,7 +33,7 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 	silent := slog.New(slog.DiscardHandler)
 	ids := s.drivers.ids
 	if with := s.opt.Staff; len(with.Clients) > 0 {
-		with.Clock = s.Clock
+		with.Clock, with.Log = s.Clock, s.opt.Log
 		if s.drivers.staff, err = oidc.NewStaff(with); err != nil {
 			return fmt.Errorf("the issuer of staff: %w", err)
 		}
@@ -70,7 +70,8 @@ func (s *System) StaffLink() string { return s.URL() + s.links.New(staffWho) }
 // postStaffLink makes a link that signs a browser in to the back office as who, or as the machine's owner.
 func (s *System) postStaffLink(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		Who string `json:"who"`
+		Who   string         `json:"who"`
+		Roles []seckill.Role `json:"roles"` // none: every role
 	}
 	if err := decode(r, &body); err != nil {
 		s.refuse(w, r, seckill.Invalid("body", ""))
@@ -81,5 +82,11 @@ func (s *System) postStaffLink(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	s.reply(w, map[string]any{"link": s.URL() + s.links.New(who)})
+	for _, role := range body.Roles {
+		if !seckill.ValidRole(role) {
+			s.refuse(w, r, seckill.Invalid("roles", "roles"))
+			return
+		}
+	}
+	s.reply(w, map[string]any{"link": s.URL() + s.links.New(who, body.Roles...)})
 }

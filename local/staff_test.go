@@ -61,6 +61,13 @@ func TestLinksOfTwoPeople(t *testing.T) {
 	_, ann := link(`{"who":"ann"}`)
 	_, ben := link(`{"who":"ben"}`)
 	_, nobody := link(`{}`)
+	_, path := link(`{"who":"eve","roles":["viewer"]}`)
+	eve := &browser{w: w}
+	_, _, h := eve.send(http.MethodGet, path, "")
+	eve.cookie, _, _ = strings.Cut(h.Get("Set-Cookie"), ";")
+	if status, text := eve.give(`"command":"stop","item":"2002"`); status != http.StatusForbidden {
+		t.Errorf("a viewer stops a sale: %d %s", status, text)
+	}
 	for path, who := range map[string]string{ann: "ann", ben: "ben", nobody: "local"} {
 		b := &browser{w: w}
 		_, _, h := b.send(http.MethodGet, path, "")

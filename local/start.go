@@ -54,7 +54,7 @@ func build(o Options, l net.Listener) (*System, error) {
 	if s.opt.Items == nil {
 		s.opt.Items = DemoItems(clock.Now(), DemoStock, DemoLimit)
 	}
-	if err := s.seed(ctx, s.opt.Items); err != nil {
+	if err := errors.Join(s.seed(ctx, s.opt.Items), s.seedPast(ctx, o.Past)); err != nil {
 		return nil, err
 	}
 	var err error
@@ -217,7 +217,7 @@ func (s *System) buildSignIn(ctx context.Context) error {
 	toIssuer := inProcess{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.inside.ServeHTTP(w, r)
 	})}
-	with := oidc.Options{Clients: s.opt.Issuers, Clock: s.Clock}
+	with := oidc.Options{Clients: s.opt.Issuers, Clock: s.Clock, Log: s.opt.Log}
 	if len(with.Clients) == 0 {
 		with.Clients, with.HTTP = []oidc.Client{{Issuer: s.issuerURL(), ClientID: demoClient}}, toIssuer
 	}

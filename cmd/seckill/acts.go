@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,7 +55,7 @@ func listActsCommand(f *actFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the suspicious acts of a day, by time",
-		Long: `List the suspicious acts of a day (UTC+8) that nobody has handled, by time. Times are UTC. Users and
+		Long: `List the suspicious acts of a day (UTC+8) that nobody has handled, by time. Times are in UTC+8. Users and
 network addresses also have keyed hashes, which are those of the log lines of that day (UTC).`,
 		Example: `  seckill acts list
   seckill acts list --day 2026-11-11 --item 2002 --all
@@ -157,8 +156,9 @@ func (f *actFlags) words(cmd *cobra.Command) {
 
 // handling opens the shop for a command that records who gave it, and why.
 func (f *actFlags) handling(cmd *cobra.Command) (*shop, error) {
-	if strings.TrimSpace(f.why) == "" || !seckill.ValidActNote(f.why) {
-		return nil, errors.New("--why is missing or too long: give your reason in a line of up to 200 characters")
+	if f.why = seckill.Tidy(f.why); seckill.CheckLine("why", f.why, seckill.MaxActNote) != nil {
+		return nil, errors.New("--why is missing, too long or not readable: give your reason in a line of up to 200 " +
+			"characters")
 	}
 	return f.signed(cmd, true)
 }

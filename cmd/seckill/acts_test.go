@@ -37,7 +37,8 @@ func TestActsCommandsAgainstARunningShop(t *testing.T) {
 	day := seckill.Day(now)
 	head := "  act  time  item  action  result  rules  user  network  took  agent  handled\n"
 	row := func(i int, item, handled string) string {
-		return "  " + id[i] + "  TIME  " + item + "  ticket  ok  fast  1001  00ff  12ms  a?[1m b  " + handled + "\n"
+		return "  " + id[i] + "  TIME  " + item + "  ticket  ok  fast  1001  00ff  12ms  a\\u001b[1m b  " +
+			handled + "\n"
 	}
 	at := " --day " + day
 	for _, s := range []step{

@@ -90,7 +90,7 @@ exit code is 1 if a guarantee is broken or the journal is not valid.
 
 // from adds the flags that say where the sale's data is.
 func (f *auditFlags) from(set *pflag.FlagSet) {
-	set.StringVar(&f.url, "url", defaultURL, "address of a running shop")
+	f.onURL(set)
 	set.StringSliceVar(&f.redis, "redis", nil,
 		"address of Redis, host:port; several, separated by commas, with --redis-cluster")
 	set.BoolVar(&f.redisCluster, "redis-cluster", false, "--redis is a cluster")
@@ -175,7 +175,7 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 		return nil, nil, fmt.Errorf("--redis: %d addresses without --redis-cluster", len(f.redis))
 	}
 	if !given("stack") && !given("dynamodb") {
-		shop, err := newRunningShop(f.url)
+		shop, err := f.running()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -20,7 +20,7 @@ func auditListCommand() *cobra.Command {
 		Short: "List what staff did on a day",
 		Long: `List what staff did on a day (UTC+8), oldest first. An act that changes something has two entries,
 "begun" and "ended", with one id; one that began and has not ended may or may not have been done. In
-a "seckill run" the names are what callers gave. Times are UTC.`,
+a "seckill run" the names are what callers gave. Times are in UTC+8.`,
 		Example: `  seckill audit list
   seckill audit list --day 2026-11-11 --json`,
 		Args: exactly(),

@@ -26,7 +26,7 @@ once for each day. Days are in UTC+8; the bill of a day is available the next mo
 With --list, show earlier results, at most ten, and match nothing.
 
 What takes a stack longer than a call may goes on there, and the command asks for the result, for
-five minutes. Times are UTC. The exit code is 1 if bill and ledger differ (with --list: if they differed
+five minutes. Times are in UTC+8. The exit code is 1 if bill and ledger differ (with --list: if they differed
 the last time).`,
 		Example: `  seckill reconcile                                     yesterday
   seckill reconcile --date 2026-11-11 --list
@@ -132,6 +132,7 @@ var meanings = map[seckill.DifferenceKind]string{
 	seckill.RefundForeign:   "refunded in the provider's console, not by this shop",
 	seckill.RefundTwice:     "the bill has the refund more than once",
 	seckill.RowUnreadable:   "this version cannot read the ledger's row, so it was not matched",
+	seckill.LineUnreadable:  "the bill's line cannot be read, so it was not matched",
 }
 
 // reconciled prints earlier results of a day.
@@ -166,7 +167,13 @@ func (p *page) reconciliation(r *seckill.Reconciliation, shop string) {
 	p.line("Bill and ledger differ. HERE is the ledger, THERE the bill, in yuan:")
 	p.row("DIFFERENCE", "ORDER", "TRADE", "REFUND", "HERE", "THERE", "MEANS")
 	for _, d := range r.Differences {
-		p.row(string(d.Kind), d.Order, d.TradeNo, d.RefundID, d.Here.Yuan(), d.There.Yuan(), meanings[d.Kind])
+		means := meanings[d.Kind]
+		if d.Line > 0 {
+			means = fmt.Sprintf("%s: line %d, %s", means, d.Line, d.Why)
+		} else if d.Why != "" {
+			means += "; " + d.Why
+		}
+		p.row(string(d.Kind), d.Order, d.TradeNo, d.RefundID, d.Here.Yuan(), d.There.Yuan(), means)
 	}
 	p.more(r.Count - len(r.Differences))
 	if slices.ContainsFunc(r.Differences, func(d seckill.Difference) bool { return d.Kind == seckill.PaymentNotHere }) {

@@ -29,8 +29,12 @@ func TestReconcileOfARunningShop(t *testing.T) {
 // aBill is the same for each day, and has a line of another shop.
 type aBill []seckill.BillLine
 
+// Bill returns the lines, and one that cannot be read.
 func (b aBill) Bill(context.Context, string) (seckill.Bill, error) {
-	return seckill.Bill{Lines: b, Others: 1}, nil
+	if len(b) == 0 {
+		return seckill.Bill{}, nil
+	}
+	return seckill.Bill{Lines: b, Others: 1}, seckill.UnreadLines{{Line: 9, Order: b[0].Order, Why: "3 fields"}}
 }
 
 // TestReconcileOfAStack checks that the stack's reconcile function executes the command and logs who gave it, that
@@ -59,18 +63,20 @@ func TestReconcileOfAStack(t *testing.T) {
 				"Bill of 2026-11-11, matched at TIME:\n  1001 payments  88888.80 yuan captured\n  0 refunds  0.00 " +
 					"yuan returned\n" +
 					"  1 line  of the seller's other shops, not matched\n",
+				"  line_unreadable  ORDER  -  -  0.00  0.00  the bill's line cannot be read, so it was not matched: " +
+					"line 9, 3 fields\n",
 				"  payment_not_here  ORDER  t1  -  0.00  88.80  the bill has a payment that the ledger does not have\n",
 				"  payment_twice  ORDER  t1  -  0.00  88.80  the bill has the payment more than once\n",
-				"\n  … and 1 more\nTo record a payment that is not here: seckill unknown ORDER --trade TRADE --why " +
+				"\n  … and 2 more\nTo record a payment that is not here: seckill unknown ORDER --trade TRADE --why " +
 					"TEXT --stack sale --region eu-central-1\n",
 				"seckill payments ORDER --stack sale --region eu-central-1\n"},
-			"seckill: bill of 2026-11-11: 1001 differences\n"},
+			"seckill: bill of 2026-11-11: 1002 differences\n"},
 		{[]string{"--date", "2026-11-11", "--list"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n"},
-			"seckill: bill of 2026-11-11: 1001 differences\n"},
+			"seckill: bill of 2026-11-11: 1002 differences\n"},
 		{[]string{"--date", "2026-11-11", "--list", "--json"}, exitFault,
-			[]string{`"day": "2026-11-11"`, `"reconciliations": [`, `"payments": 1001`}, "1001 differences\n"},
+			[]string{`"day": "2026-11-11"`, `"reconciliations": [`, `"payments": 1001`}, "1002 differences\n"},
 		{nil, exitFault, []string{"Bill of " + seckill.Day(time.Now().Add(-24*time.Hour)) + ", matched at TIME:\n"},
-			"1001 differences\n"},
+			"1002 differences\n"},
 		{[]string{"--date", "2999-01-01"}, exitUsage, nil,
 			"seckill: bill of 2999-01-01: The day must be one that is over in UTC+8, as YYYY-MM-DD"},
 	} {
@@ -89,7 +95,7 @@ func TestReconcileOfAStack(t *testing.T) {
 		}
 	}
 	if log := audit.String(); strings.Count(log, "\n") != 9 || strings.Count(log, caller) != 9 ||
-		strings.Count(log, `"command":"reconcile","day":"2026-11-11","differences":1001`) != 1 {
+		strings.Count(log, `"command":"reconcile","day":"2026-11-11","differences":1002`) != 1 {
 		t.Errorf("audit log:\n%s", log)
 	}
 }
@@ -104,7 +110,7 @@ func TestEachDifferenceHasAMeaning(t *testing.T) {
 	for _, kind := range []seckill.DifferenceKind{seckill.PaymentNotHere, seckill.PaymentNotThere,
 		seckill.PaymentAmount, seckill.PaymentTwice,
 		seckill.RefundNotHere, seckill.RefundNotThere, seckill.RefundAmount, seckill.RefundForeign,
-		seckill.RefundTwice} {
+		seckill.RefundTwice, seckill.RowUnreadable, seckill.LineUnreadable} {
 		if meanings[kind] == "" {
 			t.Errorf("%s has no meaning", kind)
 		}

@@ -34,7 +34,7 @@ purchases that wait in the queue: such an order ends as rejected, with the reaso
 that were placed before stay: cancel or refund them ("seckill refund"). A range is looked at where
 shoppers get their tickets, so it does nothing for items without checks.
 
-Every command may be repeated. Times are UTC.`,
+Every command may be repeated. Times are in UTC+8.`,
 		Example: `  seckill blocks add --user 1001 --why "buys by script"
   seckill blocks add --network 203.0.113.0/24 --item 2002 --why "a farm of accounts" --for 24h
   seckill blocks list
@@ -97,7 +97,7 @@ func addBlock(cmd *cobra.Command, f *blockFlags) error {
 	if given("for") {
 		b.Until = b.Made.Add(f.lasts).UTC().Truncate(time.Second)
 	}
-	b.Reason, b.By = f.why, "x" // the shop records who made the block
+	b.Reason, b.By = seckill.Tidy(f.why), "x" // the shop records who made the block
 	if err := linefile.CheckBlock(&b); err != nil {
 		return errors.New("--" + strings.Replace(err.Error(), "reason", "why", 1)) // a file's column is a flag here
 	}

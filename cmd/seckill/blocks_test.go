@@ -62,7 +62,7 @@ func TestBlocksCommandsAgainstARunningShop(t *testing.T) {
 		try(t, s)
 	}
 	sys.Clock.Advance(25 * time.Hour)
-	shows(t, step{"blocks list --url " + sys.URL(), exitOK, "Z (over)", ""}) // a day later
+	shows(t, step{"blocks list --url " + sys.URL(), exitOK, "UTC+8 (over)", ""}) // a day later
 }
 
 func TestBlocksCommandsRefuseInOneLine(t *testing.T) {

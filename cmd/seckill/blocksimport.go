@@ -28,11 +28,10 @@ func importBlocksCommand(f *blockFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Block all users and ranges of a .csv file; if a line is wrong, none",
-		Long: `Block all users and ranges of a CSV file (UTF-8, up to ` + strconv.Itoa(linefile.MaxLines) +
-			` lines). Its first line names the
-columns: subject (a user id, an address or a range) and reason; item (empty or *: every item) and
-until (such as 2026-12-31T16:00:00Z; empty: for good) may be missing. No two lines have the same
-subject and item.
+		Long: `Block all users and ranges of a CSV file (UTF-8 or UTF-16; commas, semicolons or tabs; up to
+` + strconv.Itoa(linefile.MaxLines) + ` lines). Its first line names the columns: subject (a user id, an
+address or a range) and reason; item (empty or *: every item) and until (such as
+2026-12-31T16:00:00Z; empty: for good) may be missing. No two lines have the same subject and item.
 
 All lines are checked before the first block is made. If lines are wrong, the command prints the
 first ` + strconv.Itoa(linefile.MaxFaults) + ` of them by number, counts the rest, and changes nothing.

@@ -96,7 +96,7 @@ func (p *page) counts(c *operator.Counts) {
 		p.line("Nothing of item %s was counted yet.", c.Item)
 		return
 	}
-	p.line("Item %s, counted since %s UTC+8:", c.Item, c.Since.In(seckill.Zone).Format(time.DateTime))
+	p.line("Item %s, counted since %s:", c.Item, at(*c.Since))
 	if c.Recounting {
 		p.line("A recount is under way: orders are missing.")
 	}

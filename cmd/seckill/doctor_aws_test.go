@@ -450,7 +450,7 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 func (c *clinic) stage(event []byte) []byte {
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(),
-		Clock: shifted(c.ahead), IDs: system.NewIDs(nil), Questions: l, Activities: l})
+		Clock: shifted(c.ahead), IDs: system.NewIDs(nil), Questions: l, Activities: l, Blocks: l})
 	handler := operator.NewItemHandler(flow)
 	handler.Look = func(context.Context) []seckill.CacheNode {
 		out := slices.Clone(c.nodes)

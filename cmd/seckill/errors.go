@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -21,8 +23,19 @@ type faultError struct{ error }
 // Unwrap returns the cause.
 func (f faultError) Unwrap() error { return f.error }
 
-// flagError is the error of a flag whose value cannot be read. It says what the flag takes.
-func flagError(err error) error {
+// flagError is the error of a flag that the command does not have, with those that are meant perhaps, or whose value
+// cannot be read: it says what the flag takes.
+func flagError(cmd *cobra.Command, err error) error {
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		name := unknown.GetSpecifiedName()
+		names := &cobra.Command{SuggestionsMinimumDistance: max(1, len(name)/4)} // which knows near names
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		})
+		if near := names.SuggestionsFor(name); len(near) > 0 {
+			return fmt.Errorf("%w, did you mean --%s?", err, strings.Join(near, " or --"))
+		}
+	}
 	var e *pflag.InvalidValueError
 	if !errors.As(err, &e) {
 		return err

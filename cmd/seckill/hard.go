@@ -81,7 +81,7 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 		s = &apiStage{*d, apigateway.NewFromConfig(d.cfg)}
 		items = func() *shop { return d.shop() }
 	} else {
-		r, err := newRunningShop(to.url)
+		r, err := to.running()
 		if err != nil {
 			return err
 		}

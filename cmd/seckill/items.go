@@ -27,14 +27,14 @@ func itemsCommand() *cobra.Command {
 		Long: `Import, export and show items, stop and resume an item's sale, or add stock. Every command may be
 repeated, and reports when there was nothing left to do.
 
-With --stack, IAM says which roles you may take. The tool finds region and credentials as other AWS tools
-do (environment, profiles, single sign-on).`,
+With --stack, IAM says which roles you may take. The tool finds region and credentials as other AWS
+tools do (environment, profiles, single sign-on).`,
 		Example: `  seckill items export > items.json
   seckill items import items.csv
   seckill items stop 2002
   seckill items --url http://localhost:9000 add-stock 2002 50
   seckill items --stack seckill --region eu-central-1 --profile shop stop 2002`,
-		Args: cobra.NoArgs,
+		Args: group,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	to.on(cmd)

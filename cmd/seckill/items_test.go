@@ -225,6 +225,8 @@ func TestTwoEditorsOfOneItem(t *testing.T) {
 			step{second, exitUsage, "", "it has changed since version 1, which this was made from: it is at version " +
 				"2 now, and this save differs from it in title: export again and redo the change, or give --overwrite"},
 			step{second + " --overwrite", exitOK, "1 changed", ""},
+			step{"items list" + at, exitOK, "two", ""},
+			step{"items ls --json" + at, exitOK, `"title": "two"`, ""},
 			step{"items show 31" + at, exitOK, "title", ""},
 			step{"items show 31 --json" + at, exitOK, `"title": "two"`, ""},
 			step{"items show 2002" + at, exitOK, "no: it is loaded for sale, since ", ""},

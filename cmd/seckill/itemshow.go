@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -55,5 +56,25 @@ func inWords(r *seckill.Rule) string {
 		return "no: shoppers pass the checks" + since
 	default:
 		return "no: it is loaded for sale" + since
+	}
+}
+
+// itemRows prints a list of items.
+func (p *page) itemRows(list *operator.ItemRows) {
+	if len(list.Items) == 0 {
+		p.line("No items.")
+	} else {
+		p.row("id", "state", "left", "of", "start", "end", "title")
+	}
+	for i := range list.Items {
+		it, left := &list.Items[i], ""
+		if it.Left != nil {
+			left = strconv.Itoa(*it.Left)
+		}
+		p.row(it.ID, string(it.State), left, strconv.Itoa(it.Stock), at(it.Start), at(it.End),
+			strings.TrimSpace(it.Title+" "+it.Options))
+	}
+	for _, row := range list.Unreadable {
+		p.line("Left out: %s", printable(row))
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -56,6 +58,7 @@ type keysFlags struct {
 	webhook    bool
 	password   string // file
 	staff      string // file
+	signIn     string // file
 	shopFile   string
 	reportFile string
 }
@@ -64,9 +67,10 @@ type keysFlags struct {
 type given struct {
 	key      *rsa.PublicKey    // Alipay's public key
 	certs    map[string]string // by name
-	private  string            // the shop's private key
+	private  string            // the shop's private key, in PEM
 	password string            // of Redis
 	staff    string            // the secret of the client at the issuer of staff
+	signIn   string            // the secrets of the clients at shoppers' issuers
 	salts    salts.Secret      // of the key of reports
 }
 
@@ -100,12 +104,15 @@ has the new public key. In certificate mode this command does not create that ke
 certificate comes first: store both together (--alipay-private-key FILE --alipay-certificates
 FOLDER).
 
---report-key FILE stores the secret of salts of the key that "seckill report key" made: then each order
-shows its shopper, once the sale is over, the salt that the report has it under. It cannot sign.
---token-key KID creates the secret of tokens whose header has that key id (the stack's parameter
-JwtKids). --redis-password FILE stores the password of an existing Redis, --staff-client-secret
-FILE the secret of the back office's client at the issuer of staff (StaffSecret). The credentials
-need secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
+--report-key FILE stores the secret of salts of the key that "seckill report key" made: then each
+order shows its shopper, once the sale is over, the salt that the report has it under. It cannot
+sign. --token-key KID creates the secret of tokens whose header has that key id (the stack's
+parameter JwtKids). --redis-password FILE stores the password of an existing Redis,
+--staff-client-secret FILE the secret of the back office's client at the issuer of staff
+(StaffSecret). --signin-client-secrets FILE stores the secrets of the shop's clients at shoppers'
+issuers: a line ISSUER|CLIENT_ID|SECRET for each client of SigninIssuers that has one. An empty
+FILE, with --rotate=signin-client-secrets, takes all of them away. The credentials need
+secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		Example: `  seckill keys --path /seckill/test --sandbox
   seckill keys --path /seckill/prod --region eu-central-1 --profile shop
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem
@@ -127,12 +134,13 @@ need secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 	f.BoolVar(&set.webhook, "webhook", false, "also create the secret that signs webhooks (docs/EVENTS.md)")
 	f.StringVar(&set.reportFile, "report-key", "",
 		"file with the private key of the shop's reports, of which only the secret of salts is stored")
-	f.StringArrayVar(&set.kids, "token-key", nil,
-		"create jwt-KID, the secret of tokens with this key id; may be repeated")
+	f.StringArrayVar(&set.kids, "token-key", nil, "create jwt-KID, the secret of tokens with this key id; repeatable")
 	f.StringVar(&set.password, "redis-password", "",
 		"file with the password of Redis; a line break at its end is ignored")
 	f.StringVar(&set.staff, "staff-client-secret", "",
 		"file with the client's secret at the issuer of staff; a line break at its end is ignored")
+	f.StringVar(&set.signIn, secrets.SignInSecrets, "",
+		"file with lines of ISSUER|CLIENT_ID|SECRET, the clients' secrets at shoppers' issuers")
 	f.StringSliceVar(&set.rotate, "rotate", nil,
 		"replace existing values: --rotate=NAME, or --rotate for all; of a key pair, both parts")
 	f.Lookup("rotate").NoOptDefVal = everything
@@ -161,6 +169,9 @@ func (k *keysFlags) run(cmd *cobra.Command) error {
 	for _, s := range p.steps {
 		if s.value != "" {
 			all[s.name] = s.value
+		}
+		if s.gone {
+			delete(all, s.name)
 		}
 	}
 	written, err := store.write(cmd.Context(), all, there)
@@ -243,6 +254,22 @@ func (g *given) read(k *keysFlags) (names []string, err error) {
 			return nil, err
 		}
 	}
+	if k.signIn != "" {
+		names = append(names, secrets.SignInSecrets)
+		if g.signIn, err = readSmall(k.signIn, config.MaxClientSecrets); err != nil {
+			return nil, err
+		}
+		list, err := config.ParseClientSecrets(g.signIn)
+		if err == nil && len(list) == 0 {
+			g.signIn = "" // what is stored is taken away
+			if !k.rotates(secrets.SignInSecrets) {
+				err = errors.New("no secret; with --rotate=" + secrets.SignInSecrets + " it takes all away")
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--%s %s: %w", secrets.SignInSecrets, k.signIn, err)
+		}
+	}
 	if k.reportFile != "" {
 		names = append(names, secrets.ReportSalts)
 		if g.salts, err = readSalts(k.reportFile); err != nil {
@@ -252,13 +279,18 @@ func (g *given) read(k *keysFlags) (names []string, err error) {
 	return names, nil
 }
 
+// readPassword reads a secret of one line.
 func readPassword(flag, file string) (string, error) {
 	text, err := readSmall(file, maxPassword)
 	if err != nil {
 		return "", err
 	}
-	if text = strings.TrimRight(text, "\r\n"); text == "" {
+	text = strings.TrimRight(strings.TrimPrefix(text, "\ufeff"), "\r\n") // editors begin a file with this mark
+	switch {
+	case text == "":
 		return "", fmt.Errorf("--%s %s: the file is empty", flag, file)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return "", fmt.Errorf("--%s %s: want one line of text in UTF-8", flag, file)
 	}
 	return text, nil
 }
@@ -298,8 +330,11 @@ func readCertificates(folder string) (map[string]string, error) {
 	return out, nil
 }
 
-// keyStep is the outcome for one value; an empty value is not written.
-type keyStep struct{ name, value, said string }
+// keyStep is the outcome for one value; an empty value is not written, unless it is gone.
+type keyStep struct {
+	name, value, said string
+	gone              bool
+}
 
 // keyPlan decides what to create or change before anything is written.
 type keyPlan struct {
@@ -339,9 +374,14 @@ func (p *keyPlan) make() (err error) {
 	p.webhook()
 	if err := cmp.Or(p.take(secrets.RedisPassword, p.theirs.password, "the password of Redis, from "+p.flags.password),
 		p.take(secrets.StaffSecret, p.theirs.staff, "the client's secret, from "+p.flags.staff),
+		p.take(secrets.SignInSecrets, p.theirs.signIn, "the clients' secrets, from "+p.flags.signIn),
 		p.take(secrets.ReportSalts, p.theirs.salts.Text(), "the secret of salts, from "+
 			p.flags.reportFile)); err != nil {
 		return err
+	}
+	if p.flags.signIn != "" && p.theirs.signIn == "" { // its file names no client
+		p.steps = append(p.steps, keyStep{name: secrets.SignInSecrets, said: "taken away: no client has a secret",
+			gone: true})
 	}
 	if p.theirs.private != "" {
 		err = p.given()
@@ -366,8 +406,10 @@ func (p *keyPlan) make() (err error) {
 	return nil
 }
 
-func (p *keyPlan) rotates(names ...string) bool {
-	return slices.ContainsFunc(p.flags.rotate, func(r string) bool {
+func (p *keyPlan) rotates(names ...string) bool { return p.flags.rotates(names...) }
+
+func (k *keysFlags) rotates(names ...string) bool {
+	return slices.ContainsFunc(k.rotate, func(r string) bool {
 		return r == everything || slices.Contains(names, r)
 	})
 }
@@ -378,7 +420,7 @@ func (p *keyPlan) put(name, value, what string) {
 	if p.have[name] != "" {
 		said = "replaced: " + what
 	}
-	p.steps = append(p.steps, keyStep{name, value, said})
+	p.steps = append(p.steps, keyStep{name: name, value: value, said: said})
 }
 
 // stays says why a value is not written.
@@ -546,13 +588,18 @@ func (p *keyPlan) certificates() error {
 		return fmt.Errorf("--alipay-certificates %s: %w", folder, err)
 	}
 	for _, name := range secrets.CertNames {
+		text, err := alipay.PlainCertificates(files[name]) // the file may be in UTF-16, which no secret can hold
+		if err != nil {
+			return fmt.Errorf("--alipay-certificates %s: %s: %w", folder, name, err)
+		}
+		have, err := alipay.PlainCertificates(p.have[name])
 		switch {
-		case p.have[name] == files[name]:
-			p.stays(name, "exists, with this value")
+		case err == nil && have == text:
+			p.stays(name, "exists, with this value") // perhaps in another encoding
 		case p.have[name] != "" && !p.rotates(certificates):
 			return fmt.Errorf("%s exists with another certificate: replace it with --rotate=%s", name, certificates)
 		default:
-			p.put(name, files[name], "the certificate "+certFiles[name]+" from "+folder)
+			p.put(name, text, "the certificate "+certFiles[name]+" from "+folder)
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func TestKeysThatDoNotFitAreRefused(t *testing.T) {
 			"alipay-shop-public-key is not the public key of alipay-private-key: create a new pair with " +
 				"--rotate=alipay-private-key"},
 		"no key": {secrets.GatewayPrivate, "secret text", sandbox,
-			"gateway-private-key is invalid: neither PEM nor base64"},
+			"gateway-private-key is invalid: not a private key in PKCS #8 or PKCS #1"},
 		"no private key": {secrets.ShopPrivate, "", sandbox,
 			"alipay-shop-public-key exists without its private key"},
 	} {

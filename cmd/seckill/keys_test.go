@@ -2,7 +2,9 @@ package main
 
 import (
 	"crypto/x509"
+	"encoding/binary"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/proof/report"
@@ -259,7 +262,8 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 func TestEachAudienceReadsItsPart(t *testing.T) {
 	m := newManager(t)
 	m.keys(t, "--sandbox", "--token-key", "2027", "--redis-password", written(t, "password", []byte("p\n")),
-		"--staff-client-secret", written(t, "staff", []byte("s\n")), "--report-key", reportKeyFile(t))
+		"--staff-client-secret", written(t, "staff", []byte("s\n")), "--signin-client-secrets",
+		written(t, "clients", []byte("\ufeffhttps://id.example.com|shop|s|t\r\n")), "--report-key", reportKeyFile(t))
 	for _, name := range []string{secrets.AppCert, secrets.AlipayCert, secrets.RootCert} {
 		m.set(name, "certificate")
 	}
@@ -273,7 +277,7 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 		"deliver": "command-public-key", "command": "command-public-key", "admin": "command-key staff-client-secret",
 		"refund": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert " +
 			"command-public-key",
-		"signin": "jwt-2027 jwt-secret", "admit": "jwt-2027 jwt-secret ticket-secret",
+		"signin": "jwt-2027 jwt-secret signin-client-secrets", "admit": "jwt-2027 jwt-secret ticket-secret",
 		"payment": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 " +
 			"jwt-secret",
 		"notify":  "alipay-cert alipay-public-key alipay-root-cert",
@@ -414,6 +418,79 @@ func TestSaltsOfReports(t *testing.T) {
 		t.Errorf("rotated %v", names)
 	}
 	m.consistent(t, "rotated")
+}
+
+// inUTF16 encodes a text as editors on Windows save it.
+func inUTF16(text string) []byte {
+	out := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = binary.LittleEndian.AppendUint16(out, unit)
+	}
+	return out
+}
+
+// TestKeysInUTF16: what is stored can be read back, however the files were encoded.
+func TestKeysInUTF16(t *testing.T) {
+	m := newManager(t)
+	shop, now := pairs()[0], time.Now()
+	files := alipaytest.Make(t, shop, pairs()[1], now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
+	odd := alipaytest.Certificates{App: string(inUTF16(files.App)), Alipay: string(inUTF16(files.Alipay)),
+		Root: string(inUTF16("Alipay's\n" + files.Root))}
+	m.keys(t, "--alipay-private-key", written(t, "key.txt", inUTF16(shop.Private)), "--alipay-certificates",
+		folder(t, odd))
+	s := m.secret("pay")
+	if _, _, err := alipay.CheckCertificates(s[secrets.ShopPrivate], s[secrets.AppCert], s[secrets.AlipayCert],
+		s[secrets.RootCert], now); err != nil || s[secrets.ShopPrivate] != shop.Private ||
+		s[secrets.RootCert] != files.Root {
+		t.Errorf("%v, stored %q", err, s[secrets.RootCert])
+	}
+	m.written()
+	out := m.keys(t, "--alipay-private-key", written(t, "key.pem", []byte(shop.Private)), "--alipay-certificates",
+		folder(t, files))
+	if names := m.written(); len(names) > 0 || strings.Count(out, "exists, with this value") != 4 {
+		t.Errorf("the same in UTF-8: wrote %v, said\n%s", names, out)
+	}
+	err := (&secrets.Store{}).Write(t.Context(), secrets.Keys, map[string]string{"a": "\xff\xfe"}, true)
+	if !errors.Is(err, secrets.ErrNotText) {
+		t.Errorf("bytes that are no text: %v", err)
+	}
+}
+
+// TestSecretsOfOneLine: a pasted secret is stored without what its editor put before it, and nothing else is guessed.
+func TestSecretsOfOneLine(t *testing.T) {
+	m := newManager(t)
+	m.keys(t, "--sandbox", "--redis-password", written(t, "p", []byte("\ufeffp\u00e4ss\r\n")),
+		"--staff-client-secret", written(t, "s", []byte("\ufeffs\n")))
+	if s := m.stored(); s[secrets.RedisPassword] != "p\u00e4ss" || s[secrets.StaffSecret] != "s" {
+		t.Errorf("stored %q and %q", s[secrets.RedisPassword], s[secrets.StaffSecret])
+	}
+	m.written()
+	for name, file := range map[string][]byte{"UTF-16": inUTF16("p"), "two lines": []byte("a\nb"),
+		"a tab": []byte("a\tb"), "a letter of another encoding": []byte("p\xe4ss")} {
+		if m.refused(t, exitUsage, "want one line of text in UTF-8", "keys", "--path", testPath, "--sandbox",
+			"--rotate=redis-password", "--redis-password", written(t, "p", file)); t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+// TestTheLastClientSecret: an empty list takes the secrets of all clients away, if the caller says so.
+func TestTheLastClientSecret(t *testing.T) {
+	m := newManager(t)
+	args := []string{"--sandbox", "--signin-client-secrets"}
+	empty := written(t, "none", []byte("\ufeff\r\n"))
+	m.keys(t, append(args, written(t, "clients", []byte("https://id.example.com|shop|s\n")))...)
+	m.written()
+	m.refused(t, exitUsage, "no secret; with --rotate=signin-client-secrets it takes all away",
+		append([]string{"keys", "--path", testPath}, append(args, empty)...)...)
+	for range 2 {
+		out := m.keys(t, append(args, empty, "--rotate=signin-client-secrets")...)
+		if _, there := m.stored()[secrets.SignInSecrets]; there ||
+			!strings.Contains(out, secrets.SignInSecrets+": taken away") {
+			t.Errorf("it is there: %v; said\n%s", there, out)
+		}
+		m.consistent(t, "taken away")
+	}
 }
 
 // sameNames compares lists without regard to order.

@@ -10,6 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/api/salts"
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
 // commands creates the key with which the back office signs commands, or adds another one, and gives functions the
@@ -78,12 +79,15 @@ func (k *keysFlags) read(g *given) (err error) {
 		}
 	}
 	if k.shopFile != "" {
-		if g.private, err = readSmall(k.shopFile, maxKeyFile); err != nil {
+		text, err := readSmall(k.shopFile, maxKeyFile)
+		if err != nil {
 			return err
 		}
-		if _, err = alipay.ParsePrivateKey(g.private); err != nil {
+		pair, err := fakegateway.PairOf(text) // PEM in UTF-8, however the file was encoded
+		if err != nil {
 			return fmt.Errorf("%s: %w", k.shopFile, err)
 		}
+		g.private = pair.Private
 	}
 	if k.certFolder != "" {
 		g.certs, err = readCertificates(k.certFolder)

@@ -67,7 +67,7 @@ func (f *shopFlags) live(cmd *cobra.Command, s *shop, item string, once bool) er
 			pause = min(2*pause, liveSlowest)
 		default:
 			if pause = liveEvery; screen {
-				fmt.Fprint(cmd.OutOrStdout(), clearScreen)
+				fmt.Fprint(bare(cmd.OutOrStdout()), clearScreen)
 			}
 			if err := f.print(cmd, nil, &seen, func(p *page) { p.live(&seen) }); err != nil || once {
 				return err
@@ -115,7 +115,7 @@ func (p *page) live(seen *livescreen.Seen) {
 	f := figuresOf(p, seen.Now, &seen.Stock)
 	f.number("stock", s.Stock)
 	f.number("left", s.Left)
-	f.number("held", s.Held)
+	f.number("held by orders", s.Held)
 	f.number("waiting to be placed", s.Awaiting)
 	c := &seen.Counts.Value
 	f = figuresOf(p, seen.Now, &seen.Counts)
@@ -152,7 +152,7 @@ func (p *page) live(seen *livescreen.Seen) {
 	f = figuresOf(p, seen.Now, &seen.Acts)
 	for _, a := range seen.Acts.Value.List {
 		f.row(printable(a.Act+" "+a.Subject), printable(a.Result+", by "+a.Who+" at "+
-			a.At.In(seckill.Zone).Format(time.DateTime)))
+			at(a.At)))
 	}
 	var not []string
 	for _, c := range seen.Ready {

@@ -35,7 +35,7 @@ func rootCommand(getenv func(string) string) *cobra.Command {
   seckill load                      send a crowd of shoppers to the sale
   seckill audit --item 2002         check the sale afterwards
   seckill payments                  list money that is due back, refused or unknown`,
-		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
+		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.AddCommand(runCommand(getenv), itemsCommand(), activitiesCommand(), ordersCommand(), paymentsCommand(),
@@ -44,18 +44,26 @@ func rootCommand(getenv func(string) string) *cobra.Command {
 		doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv),
 		reportCommand(getenv), staffCommand(), versionCommand())
 	addDeclared(root, sayings)
-	for _, top := range append(root.Commands(), root) {
-		for _, c := range append(top.Commands(), top) {
-			c.Long, c.Example = wrapped(asCalled(c.Long)), asCalled(c.Example)
+	url := getenv(urlVariable)
+	eachCommand(root, func(c *cobra.Command) {
+		if url != "" {
+			defaultTo(c, url)
 		}
-	}
+		if c.Name() == "list" {
+			c.Aliases = []string{"ls"}
+		}
+		c.Long, c.Example = wrapped(asCalled(c.Long)), asCalled(c.Example)
+	})
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 100 "))
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(flagError)
 	return root
 }
 
 // run executes a command line and returns the exit code. It writes an error as one line to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
+	out, errs := &terminal{to: stdout}, &terminal{to: stderr}
+	defer func() { _, _ = out.flush(), errs.flush() }() // a text that ends within a character
+	stdout, stderr = out, errs
 	root := rootCommand(getenv)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -66,6 +74,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		return exitOK
 	}
 	line := asCalled(strings.Join(strings.Fields(err.Error()), " "))
+	if what, near, ok := strings.Cut(line, " Did you mean this? "); ok {
+		line = what + ", did you mean " + strings.ReplaceAll(near, " ", " or ") + "?"
+	}
 	if fault := (faultError{}); errors.As(err, &fault) {
 		fmt.Fprintln(stderr, "seckill:", line)
 		return exitFault

@@ -51,7 +51,7 @@ sweeps, refunds that the payment provider refused, which a person has to handle,
 orders whose payment is unknown ("seckill unknown"). With ORDER, show everything about one order's
 money: its payments, the provider's notifications, and its history.
 
-The command changes nothing. Times are UTC.`,
+The command changes nothing. Times are in UTC+8.`,
 		Example: `  seckill payments
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw   with the buyer's account
@@ -80,16 +80,21 @@ The command changes nothing. Times are UTC.`,
 
 func refundCommand() *cobra.Command {
 	var f shopFlags
-	var again, restock, withdraw bool
+	var again, restock, withdraw, gone bool
 	cmd := &cobra.Command{
 		Use:   "refund ORDER --why TEXT",
 		Short: "Refund a paid order, or retry an order's refunds",
 		Long: `Refund a paid order that is not completed: all of its money goes back to the shopper. With --restock
 its units are sold again, unless it was shipped. Without it they stay out of sale, as for broken goods.
-A refund cannot be undone.
+A refund cannot be undone. An order that is refunded and keeps its units sells them with --restock,
+too, once.
+
+If all of an order's money went back outside the shop, by the payment provider's console or a
+chargeback, and the shop still waits for the provider to confirm it, --gone says so: the order is
+refunded, and no money moves. Look into the provider's console first.
 
 A refund above what the shop's settings let one person decide waits until another person refunds the
-order with the same --restock. "seckill payments" lists those that wait; --withdraw drops one.
+order with the same --restock and --gone. "seckill payments" lists those that wait; --withdraw drops one.
 
 With --again, retry the order's open refunds at once, including those that the payment provider
 refused. Use it after the cause is fixed.
@@ -102,8 +107,11 @@ repetition refunds nothing twice.`,
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --again --why "balance paid in"`,
 		Args: orderArg(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if withdraw && (again || restock) {
-				return errors.New("--withdraw goes with neither --again nor --restock")
+			if withdraw && (again || restock || gone) {
+				return errors.New("--withdraw goes with neither --again nor --restock nor --gone")
+			}
+			if again && gone {
+				return errors.New("--gone does not go with --again: it asks for no money")
 			}
 			if again && restock {
 				return errors.New("--restock does not go with --again: the first refund decided about the units")
@@ -112,7 +120,7 @@ repetition refunds nothing twice.`,
 			if err != nil {
 				return err
 			}
-			var c operator.Command = &operator.Refund{Order: args[0], Why: f.why, Restock: restock}
+			var c operator.Command = &operator.Refund{Order: args[0], Why: f.why, Restock: restock, Gone: gone}
 			said := func(done *operator.MoneyChange) string { return f.saidRefund(done, restock) }
 			switch {
 			case again:
@@ -126,6 +134,7 @@ repetition refunds nothing twice.`,
 	f.add(cmd)
 	f.addWords(cmd)
 	cmd.Flags().BoolVar(&restock, "restock", false, "sell the order's units again; else they stay out of sale")
+	cmd.Flags().BoolVar(&gone, "gone", false, "all of its money went back outside the shop: none moves")
 	cmd.Flags().BoolVar(&again, "again", false, "retry the order's open refunds at once, including refused ones")
 	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "drop the order's refund that waits for a second person")
 	return cmd
@@ -145,7 +154,7 @@ With --trade, ask the payment provider about that trade of the order, whatever t
 and record its money if it is paid, as its notification would have done: the order becomes paid, or
 the money goes back. Use it for a payment that "seckill reconcile" finds on the bill only.
 
-Times are UTC.`,
+Times are in UTC+8.`,
 		Example: `  seckill unknown
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --why "Alipay is back"
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --trade 20261122220014 --why "on the bill"
@@ -194,9 +203,13 @@ func (f *shopFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 	case c.Waits != nil:
 		return fmt.Sprintf("Order %s: a refund of %s yuan waits for a second person; %s wanted it at %s. Nothing goes "+
 			"back until another one gives: seckill refund %s --why TEXT%s%s", c.Order, c.Waits.Amount.Yuan(),
-			printable(c.Waits.Who), at(c.Waits.Since), c.Order, restockFlag(c.Waits.Restock), f.sameShop())
+			printable(c.Waits.Who), at(c.Waits.Since), c.Order, flags(c.Waits.Restock, c.Waits.Gone), f.sameShop())
 	case c.State == seckill.Refunded && c.Changed:
-		return fmt.Sprintf("Order %s: its money has gone back. %s", c.Order, f.lookAt(c))
+		units := ""
+		if restock {
+			units = ", and its units are sold again"
+		}
+		return fmt.Sprintf("Order %s: its money has gone back%s. %s", c.Order, units, f.lookAt(c))
 	case c.State == seckill.Refunded:
 		return fmt.Sprintf("Nothing to do: order %s is already refunded%s. %s", c.Order, decided, f.lookAt(c))
 	case !c.Changed && c.Refused > 0:
@@ -216,11 +229,15 @@ func (f *shopFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 		f.lookAt(c))
 }
 
-func restockFlag(is bool) string {
-	if is {
-		return " --restock"
+// flags are those that the second person has to give, too.
+func flags(restock, gone bool) (text string) {
+	if restock {
+		text = " --restock"
 	}
-	return ""
+	if gone {
+		text += " --gone"
+	}
+	return text
 }
 
 // saidWithdraw describes the outcome of withdrawing a refund.

@@ -96,7 +96,7 @@ var changing = []struct {
 	name    string
 }{
 	{regexp.MustCompile(`http://(?:localhost|127\.0\.0\.1):\d+`), "URL"},
-	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d(T[0-9:.]+Z| [0-9:]{8} UTC\+8)`), "TIME"},
 	{regexp.MustCompile(`\bo[a-z2-7]{26}(?:[a-z2-7]{5})?\b`), "ORDER"},
 	{regexp.MustCompile(`\br[a-z2-7]{26}\b`), "REFUND"}, {regexp.MustCompile(`\b\d{34}\b`), "NOTIFY"},
 	{regexp.MustCompile(`\b\d{28}\b`), "TRADE"}, {regexp.MustCompile(` {2,}`), "  "},
@@ -125,7 +125,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		}
 	}
 	const (
-		head = " 199.00 yuan for 1 unit of item 2002 (表?[2J), by user 1001. "
+		head = " 199.00 yuan for 1 unit of item 2002 (表\\u001b[2J), by user 1001. "
 		list = "  ORDER  TRADE  YUAN  SINCE  TRIES  NEXT\n  ORDER  TRADE  199.00  TIME  "
 		past = "History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n"
 		note = "Notifications:\n  TIME  ID  TRADE  YUAN  OUTCOME\n  TIME  NOTIFY  TRADE  199.00  recorded\n"
@@ -135,7 +135,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 	try(
 		step{"payments", exitOK, "No money is due back, refused or unknown.\n", ""},
 		step{"payments " + order, exitOK, "Order ORDER is paid:" + head +
-			"1 unit is held for the order.\n" +
+			"1 unit is held by the order.\n" +
 			paid + "kept\n" + note + past, ""},
 		step{"refund " + order + " --again --why x", exitOK,
 			"Nothing to do: order ORDER is paid, and none of its money is due back." + see, ""},
@@ -165,7 +165,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 	)
 	s.sweep(seckill.RefundAnswer{State: seckill.RefundMade})
 	code, stdout, stderr := command(t, "payments", order, "--raw", "--url", base)
-	wanted := "Order ORDER is refunded:" + head + "0 units are held for the order.\n" + paid +
+	wanted := "Order ORDER is refunded:" + head + "0 units are held by the order.\n" + paid +
 		"went back TIME, refund REFUND\n" + note
 	history := past + "  TIME  refund_due  refund by " + me.Username +
 		": arrived broken\n  TIME  refund_due  refund of trade TRADE wanted again by 刘 (room 3): paid in\n" +
@@ -227,11 +227,11 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		step{"payments " + someOrder, exitUsage, "",
 			"seckill: order ORDER: URL has no such order (see: seckill payments --help)\n"},
 		step{"refund " + order + " --why " + strings.Repeat("x", 201), exitUsage, "",
-			"seckill: order ORDER: The value of why must be 1 to 200 characters, no line breaks. (see: seckill " +
-				"refund --help)\n"},
+			"seckill: order ORDER: The value of why must be 1 to 200 characters on one line; it has 201. (see: " +
+				"seckill refund --help)\n"},
 		step{"refund " + order + " --why x --who " + strings.Repeat("x", 65), exitUsage, "",
-			"seckill: order ORDER: The value of who must be 1 to 64 characters, no line breaks. (see: seckill " +
-				"refund --help)\n"},
+			"seckill: order ORDER: The value of who must be 1 to 64 characters on one line; it has 65. (see: " +
+				"seckill refund --help)\n"},
 		step{"refund " + order + " --again --why x --json", exitOK,
 			"{\n  \"order_id\": \"ORDER\",\n  \"state\": \"expired\",\n  \"due\": 0.00,\n  \"changed\": false\n}\n",
 			""},

@@ -24,8 +24,8 @@ func TestRefundsThatWaitForASecondPerson(t *testing.T) {
 		{"refund " + order + " --why broken --who ann --restock", exitOK, wait, ""},
 		{"refund " + order + " --why again --who Ann", exitOK, wait, ""},
 		{"payments", exitOK, "Waiting for a second person: 1 refund. To approve one: seckill refund ORDER " +
-			"--why TEXT --url URL\n  ORDER  YUAN  SINCE  WANTED BY  RESTOCK  WHY\n" +
-			"  ORDER  199.00  TIME  ann  true  broken\n" +
+			"--why TEXT --url URL\n  ORDER  YUAN  SINCE  WANTED BY  RESTOCK  GONE  WHY\n" +
+			"  ORDER  199.00  TIME  ann  true  false  broken\n" +
 			"No money is due back, refused or unknown.\n", ""},
 		{"refund " + order + " --why checked --who bob", exitUsage, "",
 			"seckill: order ORDER: The value of restock must be true, as ann proposed, or that is " +
@@ -38,7 +38,7 @@ func TestRefundsThatWaitForASecondPerson(t *testing.T) {
 		{"refund " + order + " --why checked --who bob --restock", exitOK,
 			"Order ORDER: 199.00 yuan go back within two minutes, and its units are sold again." + see, ""},
 		{"refund " + order + " --restock --withdraw --why x", exitUsage, "",
-			"seckill: --withdraw goes with neither --again nor --restock (see: seckill refund --help)\n"},
+			"seckill: --withdraw goes with neither --again nor --restock nor --gone (see: seckill refund --help)\n"},
 	} {
 		s.line += " --url " + base
 		try(t, s)

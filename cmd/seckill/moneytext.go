@@ -12,7 +12,7 @@ import (
 func (p *page) open(o *operator.OpenMoney, again string) {
 	p.unreadable(o.Unreadable)
 	p.waiting(&o.Waiting, again)
-	if o.Due.Count+o.Refused.Count+o.Unknown.Count == 0 && !o.Unknown.More {
+	if o.Due.Count+o.Refused.Count+o.Outside.Count+o.Unknown.Count == 0 && !o.Unknown.More {
 		p.line("No money is due back, refused or unknown.")
 		return
 	}
@@ -36,6 +36,19 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 		p.line("Once the cause is fixed (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT%s",
 			again)
 	}
+	if o.Outside.Count > 0 {
+		p.line("Went back outside the shop, in part or whole: %s. Their orders wait until a person decides.",
+			sum(o.Outside.More, counted(o.Outside.Count, "payment", "payments"), o.Outside.Amount))
+		p.row("ORDER", "TRADE", "YUAN", "SINCE", "WENT BACK")
+		for _, m := range o.Outside.Payments {
+			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), m.Outside.Yuan())
+		}
+		p.rest(&o.Outside)
+		p.line("To ship one: seckill orders accept ORDER --why TEXT%s. To give the rest back: seckill refund ORDER "+
+			"--why TEXT%s", again, again)
+		p.line("If all went back, the provider is asked. If it says otherwise, look into its console: " +
+			"seckill refund ORDER --gone --why TEXT, or seckill orders accept ORDER --back YUAN --why TEXT")
+	}
 	if o.Unknown.Count > 0 {
 		p.line("Unknown: %s. See: seckill unknown%s", sum(o.Unknown.More, counted(o.Unknown.Count, "order", "orders"),
 			o.Unknown.Amount), again)
@@ -50,10 +63,11 @@ func (p *page) waiting(w *operator.WaitingList, again string) {
 	}
 	p.line("Waiting for a second person: %s. To approve one: seckill refund ORDER --why TEXT%s",
 		counted(w.Count, "refund", "refunds"), again)
-	p.row("ORDER", "YUAN", "SINCE", "WANTED BY", "RESTOCK", "WHY")
+	p.row("ORDER", "YUAN", "SINCE", "WANTED BY", "RESTOCK", "GONE", "WHY")
 	for i := range w.Refunds {
 		r := &w.Refunds[i]
-		p.row(r.Order, r.Amount.Yuan(), at(r.Since), printable(r.Who), fmt.Sprint(r.Restock), printable(r.Why))
+		p.row(r.Order, r.Amount.Yuan(), at(r.Since), printable(r.Who), fmt.Sprint(r.Restock), fmt.Sprint(r.Gone),
+			printable(r.Why))
 	}
 	if w.More {
 		p.line("  … and more: the list ends at %d", w.Count)
@@ -126,7 +140,7 @@ func sum(more bool, n string, amount seckill.Fen) string {
 
 // moneyCase prints everything about one order's money.
 func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
-	kept := "held for the order"
+	kept := "held by the order"
 	if c.Held > 0 && (c.State == seckill.RefundOwed || c.State == seckill.Refunded) {
 		kept = "kept out of sale"
 	}
@@ -166,7 +180,18 @@ func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
 
 // where describes where a payment's money is.
 func where(m *operator.Payment) string {
+	outside := ""
+	if m.Outside > 0 {
+		outside = "; " + m.Outside.Yuan() + " yuan went back outside the shop"
+	}
+	return whereRest(m) + outside
+}
+
+// whereRest describes where the rest is.
+func whereRest(m *operator.Payment) string {
 	switch {
+	case m.State == seckill.RefundDone && m.Refund == "":
+		return "went back, recorded " + at(m.Back)
 	case m.State == seckill.RefundDone:
 		return fmt.Sprintf("went back %s, refund %s", at(m.Back), m.Refund)
 	case m.Refused != "":
@@ -180,12 +205,12 @@ func where(m *operator.Payment) string {
 	return "kept"
 }
 
-// at writes a time in UTC, to the second, and "" for the zero time.
+// at writes a time for people; "" for the zero time.
 func at(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format(time.RFC3339)
+	return seckill.Local(t)
 }
 
 // next writes a due time, "now" if it has passed.

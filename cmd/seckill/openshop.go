@@ -16,7 +16,7 @@ func (t *target) shop(cmd *cobra.Command) (*shop, error) {
 		return nil, err
 	}
 	if !deployed {
-		s, err := newRunningShop(t.url)
+		s, err := t.running()
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (f *shopFlags) signed(cmd *cobra.Command, words bool) (*shop, error) {
 
 // group makes a command that only has subcommands, which share the flags that name a shop.
 func (f *shopFlags) group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = cobra.NoArgs
+	cmd.Args = group
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	f.on(cmd)
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")

@@ -17,6 +17,9 @@ import (
 const (
 	shownOrders = 100     // by default
 	maxOrders   = 100_000 // orders that one command lists; an export has no limit
+	maxLooked   = 100_000 // orders that it looks at
+	// as its help says it
+	lookedAtMost = "100,000"
 )
 
 // orderFlags are the flags of the commands about orders.
@@ -31,8 +34,6 @@ func (f *orderFlags) filters(cmd *cobra.Command) { flagsOf(cmd, &f.ListOrders, "
 // check refuses flags that choose no orders.
 func (f *orderFlags) check() error {
 	switch l := &f.ListOrders; {
-	case (l.Item == "") == (l.User == ""):
-		return errors.New("--item ID or --user ID: give one of them")
 	case l.User != "" && !seckill.ValidUserID(l.User):
 		return fmt.Errorf("--user %+.60q: want a user id, up to 19 digits without a leading zero", l.User)
 	case !l.To.IsZero() && !l.From.Before(l.To):
@@ -45,16 +46,18 @@ func listOrdersCommand(f *orderFlags) *cobra.Command {
 	var limit int
 	var after string
 	cmd := &cobra.Command{
-		Use:   "list --item ID | --user ID",
-		Short: "List orders of an item or a user",
-		Long: `List orders of an item, in no order that means anything, or of a user, newest first. The filters
-leave orders out: of a large item all orders are read all the same. A page ends after --limit orders,
-and says how to get the next one. A change may be missing for some seconds.
+		Use:   "list",
+		Short: "List orders, the newest first",
+		Long: `List orders, the newest first: all, or those of an item, a user or both. The other filters leave
+orders out that are read all the same. A page ends after --limit orders, or when ` + lookedAtMost + ` were read,
+and says how to get the next one. A change may be missing for some seconds. Without --item and --user,
+orders that an older release wrote are missing.
 
 "older" is the number that older systems give the order's state: 0 queued, 1 to pay, 2 paid, 3
 expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed. The states are
 ` + operator.StateNames() + `.`,
-		Example: `  seckill orders list --item 2002 --state paid
+		Example: `  seckill orders list
+  seckill orders list --item 2002 --state paid
   seckill orders list --user 1001
   seckill orders list --item 2002 --refund-asked --from 2026-11-11T02:00:00Z --json`,
 		Args: exactly(),
@@ -70,8 +73,12 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 				return err
 			}
 			list := operator.OrderList{Orders: []operator.Order{}}
-			list.Next, err = eachOrder(cmd, s, f.ListOrders, after, limit, func(page []operator.Order, _ string) error {
-				list.Orders = append(list.Orders, page...)
+			list.Next, err = eachOrder(cmd, s, f.ListOrders, after, limit, func(page *operator.OrderList) error {
+				list.Orders = append(list.Orders, page.Orders...)
+				list.Looked, list.Unreadable = list.Looked+page.Looked, list.Unreadable+page.Unreadable
+				if !page.Back.IsZero() {
+					list.Back = page.Back
+				}
 				return nil
 			})
 			if err == nil && len(list.Orders) == 0 && f.Item != "" {
@@ -95,12 +102,12 @@ func known(cmd *cobra.Command, s *shop, item string) error {
 	return nil
 }
 
-// eachOrder calls do with each page of orders and the cursor of the next page, until it has had limit orders; a limit
-// of 0 means all. It returns the cursor of the next page. Once a page was read, it repeats reads that fail for the
+// eachOrder calls do with each page of orders, until it has had limit orders, or has looked at maxLooked; a limit of 0
+// means all. It returns the cursor of the next page. Once a page was read, it repeats reads that fail for the
 // moment.
 func eachOrder(cmd *cobra.Command, s *shop, c operator.ListOrders, after string, limit int,
-	do func(page []operator.Order, next string) error) (string, error) {
-	said, n := newProgress(cmd.ErrOrStderr()), 0
+	do func(*operator.OrderList) error) (string, error) {
+	said, n, looked := newProgress(cmd.ErrOrStderr()), 0, 0
 	err := s.steps(after, func(next string) (_ string, err error) {
 		c.Cursor, c.Limit = next, fulfil.MaxPage
 		if limit > 0 {
@@ -122,10 +129,11 @@ func eachOrder(cmd *cobra.Command, s *shop, c operator.ListOrders, after string,
 		if p.Next == next && next != "" {
 			return next, nil
 		}
-		if err := do(p.Orders, p.Next); err != nil {
+		if err := do(&p); err != nil {
 			return "", err
 		}
-		if n, after = n+len(p.Orders), p.Next; limit > 0 && n >= limit {
+		n, looked, after = n+len(p.Orders), looked+p.Looked, p.Next
+		if limit > 0 && (n >= limit || looked >= maxLooked) {
 			return "", nil
 		}
 		if after != "" {
@@ -146,8 +154,14 @@ func (p *page) orders(list *operator.OrderList) {
 	}
 	for i := range list.Orders {
 		o := &list.Orders[i]
-		p.row(o.ID, o.Item, o.User, strconv.Itoa(o.Count), o.Amount.Yuan(), string(o.State), older(o), at(o.Created),
+		p.row(o.ID, o.Item, o.User, strconv.Itoa(o.Count), o.Amount.Yuan(), shownState(o), older(o), at(o.Created),
 			at(o.Changed), o.Carrier, o.Number, o.Refund)
+	}
+	if list.Unreadable > 0 {
+		p.line("%s cannot be read.", counted(list.Unreadable, "order", "orders"))
+	}
+	if list.Next != "" && list.Looked > len(list.Orders) {
+		p.line("Looked at %s, back to %s.", counted(list.Looked, "order", "orders"), at(list.Back))
 	}
 	if list.Next != "" {
 		p.line("More: the same command with --after '%s'", printable(list.Next))
@@ -161,6 +175,9 @@ func (p *page) order(o *operator.Order) {
 	if o.Options != "" {
 		p.row("variant", o.Options)
 	}
+	if o.Activity != "" {
+		p.row("activity", o.Activity)
+	}
 	p.row("user", o.User)
 	if o.Name != "" {
 		p.row("name", o.Name)
@@ -172,7 +189,10 @@ func (p *page) order(o *operator.Order) {
 		p.row("picture", o.Cover)
 	}
 	p.row("yuan", o.Amount.Yuan())
-	state := string(o.State)
+	if o.Outside > 0 {
+		p.row("went back outside", o.Outside.Yuan()+" yuan")
+	}
+	state := shownState(o)
 	if n := older(o); n != "" {
 		state += ", older " + n
 	}
@@ -188,6 +208,14 @@ func (p *page) order(o *operator.Order) {
 	for _, c := range o.History {
 		p.row(at(c.At), string(c.State), c.Cause)
 	}
+}
+
+// shownState returns an order's state, and whether it waits for a person.
+func shownState(o *operator.Order) string {
+	if o.Waits {
+		return string(o.State) + " (undecided)"
+	}
+	return string(o.State)
 }
 
 // older returns the number that older systems give an order, "" if they have no number.

@@ -12,7 +12,7 @@ carrier and number. Its shopper says that it came, or 15 days pass; 7 days later
 goes back with "seckill refund", and "seckill events delivery ORDER" says where to ship.
 
 An order's history has who changed it, and when. Every command may be repeated. No answer has an
-address. Times are UTC.`,
+address. Times are in UTC+8.`,
 		Example: `  seckill orders list --item 2002 --state paid
   seckill orders ship obbbbbbbbbbbbbbbbbbbbbbbbbb --carrier SF --number SF1000001 --confirm
   seckill orders export --item 2002 --state paid --csv day.csv

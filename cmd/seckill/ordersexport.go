@@ -7,24 +7,25 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/your-org/seckill/shared/api/csvfile"
 	"github.com/your-org/seckill/shared/api/operator"
 )
 
 func exportOrdersCommand(f *orderFlags) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use:   "export --item ID --csv FILE",
-		Short: "Write all orders of an item, or those that the filters choose, to a .csv file",
-		Long: `Write all orders of an item or a user, or those that the filters choose, to a CSV file; - is standard
+		Use:   "export --csv FILE",
+		Short: "Write all orders, or those that the filters choose, to a .csv file",
+		Long: `Write all orders, or those that the filters choose, to a CSV file, newest first; - is standard
 output. The file is there whole or not at all, and takes no more memory for a million orders. If the
 command breaks off, give it again within a day: it goes on from what FILE.part has, which you may
-remove to begin anew. The file is UTF-8 with the mark that spreadsheets look for. A cell that a
-spreadsheet would take for a formula, because it begins with = + - @, a tab or a line's end, gets a '
-before it. It has no addresses.
+remove to begin anew. The file is UTF-8 with the mark that spreadsheets look for. A text or long id
+that a spreadsheet would take for a formula, a number or a date gets a ' before it, which every
+import of this tool takes away. The file has no addresses.
 
 Fill in carrier and number, and "seckill orders ship --csv" takes the same file.`,
 		Example: `  seckill orders export --item 2002 --csv orders.csv
@@ -48,21 +49,33 @@ Fill in carrier and number, and "seckill orders ship --csv" takes the same file.
 			if file == "-" {
 				w := csv.NewWriter(cmd.OutOrStdout())
 				_ = w.Write(orderColumns) // Flush reports errors
-				_, err := eachOrder(cmd, s, f.ListOrders, "", 0, func(page []operator.Order, _ string) error {
-					return writeOrders(w, page)
+				unreadable := 0
+				_, err := eachOrder(cmd, s, f.ListOrders, "", 0, func(page *operator.OrderList) error {
+					unreadable += page.Unreadable
+					return writeOrders(w, page.Orders)
 				})
 				w.Flush()
+				leftOut(cmd, unreadable)
 				return s.explain(errors.Join(err, w.Error()), "")
 			}
-			n, err := exportTo(cmd, s, f.ListOrders, file)
-			return f.print(cmd, err, map[string]any{"orders": n, "file": file}, func(p *page) {
-				p.line("Exported %s to %s.", counted(n, "order", "orders"), printable(file))
+			p, err := exportTo(cmd, s, f.ListOrders, file)
+			leftOut(cmd, p.Unreadable)
+			done := map[string]any{"orders": p.Things, "unreadable": p.Unreadable, "file": file}
+			return f.print(cmd, err, done, func(out *page) {
+				out.line("Exported %s to %s.", counted(p.Things, "order", "orders"), printable(file))
 			})
 		},
 	}
 	f.filters(cmd)
 	cmd.Flags().StringVar(&file, "csv", "", "the file; - for standard output")
 	return cmd
+}
+
+// leftOut says how many orders an export lacks because they cannot be read.
+func leftOut(cmd *cobra.Command, orders int) {
+	if orders > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %s cannot be read\n", counted(orders, "order", "orders"))
+	}
 }
 
 var orderColumns = []string{"order", "carrier", "number", "state", "status", "older", "item", "title", "user", "count",
@@ -76,15 +89,15 @@ func writeOrders(w *csv.Writer, page []operator.Order) error {
 	return w.Error()
 }
 
-// exportTo writes the orders that a query chooses to a file, and returns how many they are.
-func exportTo(cmd *cobra.Command, s *shop, q operator.ListOrders, name string) (orders int, err error) {
+// exportTo writes the orders that a query chooses to a file, and returns what the file has and lacks.
+func exportTo(cmd *cobra.Command, s *shop, q operator.ListOrders, name string) (partState, error) {
 	what, err := json.Marshal([]any{s.name, q})
 	if err != nil {
-		return 0, err
+		return partState{}, err
 	}
 	p, err := openPart(name, string(what))
 	if err != nil {
-		return 0, fmt.Errorf("%s is not written: %w", name, err)
+		return partState{}, fmt.Errorf("%s is not written: %w", name, err)
 	}
 	if p.Parts > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: goes on after %s, which %s.part has\n",
@@ -97,15 +110,17 @@ func exportTo(cmd *cobra.Command, s *shop, q operator.ListOrders, name string) (
 		_ = w.Write(orderColumns) // to memory
 	}
 	if !p.whole() {
-		_, err = eachOrder(cmd, s, q, p.Next, 0, func(page []operator.Order, next string) error {
-			if err := writeOrders(w, page); err != nil {
+		_, err = eachOrder(cmd, s, q, p.Next, 0, func(page *operator.OrderList) error {
+			if err := writeOrders(w, page.Orders); err != nil {
 				return err
 			}
 			defer text.Reset()
-			return p.add(text.Bytes(), len(page), next)
+			p.Unreadable += page.Unreadable
+			return p.add(text.Bytes(), len(page.Orders), page.Next)
 		})
 	}
-	return p.Things, p.end(s.explain(err, ""))
+	err = p.end(s.explain(err, ""))
+	return p.partState, err
 }
 
 func orderCells(o *operator.Order) []string {
@@ -113,27 +128,16 @@ func orderCells(o *operator.Order) []string {
 	if o.Hidden {
 		hidden = "hidden"
 	}
-	cells := []string{o.ID, o.Carrier, o.Number, string(o.State), strconv.Itoa(o.State.Status()), older(o), o.Item,
-		o.Title, o.User, strconv.Itoa(o.Count), strconv.Itoa(o.Held), o.Amount.Yuan(), at(o.Created), at(o.PayBy),
-		at(o.Changed), o.Refund, hidden, o.Name, o.Options}
-	for i, c := range cells {
-		cells[i] = harmless(c)
-	}
-	return cells
+	text, id := csvfile.Text, csvfile.ID
+	return []string{o.ID, text(o.Carrier), text(o.Number), string(o.State), strconv.Itoa(o.State.Status()), older(o),
+		id(o.Item), text(o.Title), id(o.User), strconv.Itoa(o.Count), strconv.Itoa(o.Held), o.Amount.Yuan(),
+		utc(o.Created), utc(o.PayBy), utc(o.Changed), text(o.Refund), hidden, text(o.Name), text(o.Options)}
 }
 
-// harmless puts a ' before a cell that a spreadsheet would take for a formula.
-func harmless(cell string) string {
-	if strings.IndexAny(cell, "=+-@\t\r\n＝＋－＠") == 0 {
-		return "'" + cell
+// utc writes a time for programs; "" for the zero time.
+func utc(t time.Time) string {
+	if t.IsZero() {
+		return ""
 	}
-	return cell
-}
-
-// unquoted takes back what harmless did.
-func unquoted(cell string) string {
-	if rest, ok := strings.CutPrefix(cell, "'"); ok && harmless(rest) != rest {
-		return rest
-	}
-	return cell
+	return t.UTC().Format(time.RFC3339)
 }

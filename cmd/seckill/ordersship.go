@@ -5,20 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/cmd/seckill/linefile"
+	"github.com/your-org/seckill/shared/api/csvfile"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/flow/office/fulfil"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// shortened matches what a spreadsheet makes of a number of many digits.
-var shortened = regexp.MustCompile(`^\d(\.\d+)?E\+\d+$`)
+// parcelsFormat has the columns that are read of a file.
+var parcelsFormat = linefile.Format{Thing: "parcel", Format: csvfile.Format{
+	Required: []string{"order", "carrier", "number"}, Numbers: []string{"number"}}}
 
 // shipFlags are the flags of the command that ships.
 type shipFlags struct {
@@ -33,14 +34,16 @@ func shipOrdersCommand(of *orderFlags) *cobra.Command {
 		Use:   "ship ORDER --carrier C --number N | ship --csv FILE",
 		Short: "Record that an order, or each order of a .csv file, is shipped",
 		Long: `Record that a confirmed order is shipped, with carrier and number, up to 64 characters each; with
---confirm also a paid one, which it confirms. The shopper sees both. A shipment cannot be undone, and
-its units never return to the stock.
+--confirm also a paid one, which it confirms. The shopper sees both. A shipment cannot be undone,
+and its units never return to the stock, but "seckill orders correct" corrects a wrong parcel. The
+command refuses numbers that a spreadsheet changed, such as 7.53E+13 and #REF!, and takes ="753" as
+753.
 
-A CSV file (UTF-8, up to ` + strconv.Itoa(linefile.MaxLines) + ` lines) names its columns on the first line:
-order, carrier, number; others are left alone, so the file may be one of "seckill orders export". No
-order is there twice. All lines are checked, with the shop, before the first order is changed. If
-lines are wrong, the command prints the first ` + strconv.Itoa(linefile.MaxFaults) + ` of them by number, counts the rest,
-and changes nothing.
+A CSV file (UTF-8 or UTF-16; commas, semicolons or tabs; up to ` + strconv.Itoa(linefile.MaxLines) + ` lines)
+names its columns on the first line: order, carrier, number; others are left alone, so the file may
+be one of "seckill orders export". No order is there twice. All lines are checked, with the shop,
+before the first order is changed. If lines are wrong, the command prints the first
+` + strconv.Itoa(linefile.MaxFaults) + ` of them by number, counts the rest, and changes nothing.
 
 The command may break off, and ships what it says until then. Give it again: it leaves alone what is
 shipped so already, and goes on. An order that is refunded in the meantime is not shipped: its line is
@@ -78,6 +81,7 @@ func (f *shipFlags) shipOne(cmd *cobra.Command, parcel fulfil.Parcel) error {
 	if f.carrier == "" || f.number == "" {
 		return errors.New("--carrier and --number are missing: the shopper wants to know both")
 	}
+	parcel = parcel.Tidied()
 	s, err := f.signed(cmd, true)
 	if err != nil {
 		return err
@@ -116,23 +120,18 @@ func (f *shipFlags) shipFile(cmd *cobra.Command) error {
 	}
 	var lines []parcelLine
 	at := map[string]int{}
-	err = linefile.Read(file, linefile.Format{Thing: "parcel", Required: []string{"order", "carrier", "number"}},
-		func(n int, cell func(string) string) error {
-			p := fulfil.Parcel{Order: cell("order"),
-				Carrier: unquoted(cell("carrier")), Number: unquoted(cell("number"))}
-			if first := at[p.Order]; first > 0 {
-				return fmt.Errorf("order %s is on line %d already", p.Order, first)
-			}
-			at[p.Order] = n
-			lines = append(lines, parcelLine{n, p})
-			if shortened.MatchString(p.Number) {
-				return fmt.Errorf("number %s: a spreadsheet shortened it; make the column text", p.Number)
-			}
-			if e := (*seckill.Error)(nil); errors.As(p.Check(), &e) {
-				return fmt.Errorf("%s: want %s", e.Field, e.Hint)
-			}
-			return nil
-		})
+	err = linefile.Read(file, parcelsFormat, func(n int, cell func(string) string) error {
+		p := fulfil.Parcel{Order: cell("order"), Carrier: cell("carrier"), Number: cell("number")}.Tidied()
+		if first := at[p.Order]; first > 0 {
+			return fmt.Errorf("order %s is on line %d already", p.Order, first)
+		}
+		at[p.Order] = n
+		lines = append(lines, parcelLine{n, p})
+		if e := (*seckill.Error)(nil); errors.As(p.Check(), &e) {
+			return fmt.Errorf("%s: want %s", e.Field, e.Hint)
+		}
+		return nil
+	})
 	sh := shipment{cmd: cmd, shop: s, lines: lines, confirm: f.confirm}
 	if err == nil {
 		err = sh.check()

@@ -33,6 +33,8 @@ type partState struct {
 	Size   int64     `json:"size"`   // bytes of whole pages; what comes after them is half a page
 	Parts  int       `json:"parts"`  // pages so far
 	Things int       `json:"things"` // on these pages
+	// things that these pages lack, because they cannot be read
+	Unreadable int `json:"unreadable"`
 }
 
 // openPart goes on with the part of a file, or begins a part. It refuses a part that another process writes, and a file

@@ -22,7 +22,7 @@ func TestExportGoesOn(t *testing.T) {
 	batchPause = time.Millisecond
 	const pages = 5
 	asked := []int{}
-	down := func(int) bool { return false }
+	down, unreadable := func(int) bool { return false }, 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := askedPage(t, r)
 		asked = append(asked, at)
@@ -30,7 +30,7 @@ func TestExportGoesOn(t *testing.T) {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		madePage(w, at, pages)
+		madePage(w, at, pages, unreadable)
 	}))
 	defer srv.Close()
 	file := filepath.Join(t.TempDir(), "orders.csv")
@@ -110,6 +110,11 @@ func TestExportGoesOn(t *testing.T) {
 		must.OK(t, os.WriteFile(file+".part", []byte(whole), 0o600))
 	})
 	export(exitOK, "Exported 1500 orders to ", "[]")
+	same()
+
+	unreadable = 2
+	breaks()
+	export(exitOK, "seckill: 10 orders cannot be read\n", "[3 4]") // also those before it broke off
 	same()
 }
 

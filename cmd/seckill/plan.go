@@ -50,6 +50,7 @@ status and the time; purchases and looks at orders pass it.`,
 	p.IntVar(&f.Items, "items", plan.DefaultItems, "number of items in the lists")
 	p.BoolVar(&f.Edge, "edge", false, "with the CDN of make deploy EDGE=true in front")
 	p.StringVar(&f.Checks, "checks", plan.ChecksOff, "the item's checks: off, standard or strict")
+	p.BoolVar(&f.Spans, "spans", false, "the item's limit spans a family (limit_spans)")
 	p.BoolVar(&f.Webhook, "webhook", false, "with a webhook, which gets each change of an order")
 	p.DurationVar(&f.Wait, "wait", plan.DefaultWait,
 		"maximum time that a shopper waits for an answer, and an order for its row")

@@ -17,7 +17,7 @@ func TestPlan(t *testing.T) {
 		return stdout, stderr, code
 	}
 	text, stderr, code := run()
-	for _, want := range []string{"sale      20,000 shoppers, 1,000 units, 1 per order, at 2026-12-12T10:00:00+08:00\n",
+	for _, want := range []string{"sale      20,000 shoppers, 1,000 units, 1 per order, at 2026-12-12 10:00:00 UTC+8\n",
 		"\ndo this\n", "\nbill, USD, list prices of us-east-1 as known in 2025"} {
 		if code != exitOK || stderr != "" || !strings.Contains(text, want) {
 			t.Errorf("exit %d, %s, no %q in\n%s", code, stderr, want, text)
@@ -33,6 +33,10 @@ func TestPlan(t *testing.T) {
 		!strings.Contains(stdout, "\nchecks    strict: ") || !strings.Contains(stdout, "\n  tickets  ") ||
 		strings.Contains(text, "\n  tickets  ") {
 		t.Errorf("exit %d, %s, checks are missing in\n%s", code, stderr, stdout)
+	}
+	if stdout, stderr, code = run("--spans"); code != exitOK || stderr != "" ||
+		!strings.Contains(stdout, "\n  limit that spans ") || strings.Contains(text, "limit that spans") {
+		t.Errorf("exit %d, %s, the limit that spans is missing in\n%s", code, stderr, stdout)
 	}
 	stdout, stderr, code = run("--overrides")
 	if code != exitOK || strings.TrimSpace(stdout) != p.Deploy() {

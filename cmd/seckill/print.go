@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -30,6 +29,19 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// group takes no argument but a command's name, and says which one a wrong name may mean.
+func group(c *cobra.Command, args []string) error {
+	err := cobra.NoArgs(c, args)
+	if err == nil {
+		return nil
+	}
+	c.SuggestionsMinimumDistance = 2
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("%w, did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return err
 }
 
 const helpWidth = 100 // columns
@@ -120,17 +132,12 @@ func (p *page) row(cells ...string) {
 	p.line("  %s", strings.Join(cells, "\t"))
 }
 
-// printable replaces the characters of a text that would control a terminal; "-" if the text is empty.
+// printable is a foreign text on one line; "-" if the text is empty.
 func printable(s string) string {
 	if s == "" {
 		return "-"
 	}
-	return strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) {
-			return '?'
-		}
-		return c
-	}, s)
+	return harmlessly(s, false)
 }
 
 // Modes of new files.

@@ -33,7 +33,7 @@ hashed with a salt of that order alone (docs/REPORT.md).`,
 		Example: `  seckill report make --item 2002 --out sale.jsonl --html sale.html
   seckill report verify sale.jsonl --key 'shop.example+1a2b3c4d+AbCd…'
   seckill report show sale.jsonl`,
-		Args: cobra.NoArgs,
+		Args: group,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(reportMakeCommand(getenv), reportVerifyCommand(), reportShowCommand(), reportProofCommand(),
@@ -229,7 +229,7 @@ func (f *makeFlags) refused(cmd *cobra.Command) func(context.Context, string, ti
 
 // refusedByRun asks a `seckill run`, which counts all refusals since it was started.
 func (f *makeFlags) refusedByRun(ctx context.Context, item string, _, _ time.Time) (report.Refusals, error) {
-	r, err := newRunningShop(f.url)
+	r, err := f.running()
 	if err != nil {
 		return report.Refusals{}, err
 	}

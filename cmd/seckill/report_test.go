@@ -53,7 +53,7 @@ func TestReportOfARunningShop(t *testing.T) {
 		t.Errorf("as JSON: %s", out)
 	}
 	if code, out, _ = command(t, "report", "show", at("a.jsonl.gz")); code != exitOK ||
-		!strings.Contains(out, "I1 NoOversell") || !strings.Contains(out, "held in the end  4") ||
+		!strings.Contains(out, "I1 NoOversell") || !strings.Contains(out, "with other orders  4") ||
 		!strings.Contains(out, "the run itself") || !regexp.MustCompile(`token_missing +1\n`).MatchString(out) {
 		t.Errorf("exit %d, %s", code, out)
 	}

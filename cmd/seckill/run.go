@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +34,7 @@ type settings struct {
 	alone config.Alone // what one person of staff may refund
 	stock int
 	limit int
+	past  int
 	items string
 	demo  string
 
@@ -89,8 +89,9 @@ GET /trades lists the gateway's trades. The faults:
 
 ` + faultList() + `
 Shoppers sign in at an issuer of OpenID Connect: at a demo issuer with four people and no passwords,
-or at those of --issuers, where each is ISSUER|CLIENT_ID. Register there a public client that comes
-back to the page's address.
+or at those of --issuers, where each is ISSUER|CLIENT_ID. Register there a client that comes back to
+the page's address. It is a public one unless SIGNIN_CLIENT_SECRETS has a line
+ISSUER|CLIENT_ID|SECRET for it.
 
 Staff work at /admin. The link that is printed at the start signs a browser in, with every role, once
 and within 15 minutes; "seckill staff link" prints another. With --staff-issuer they sign in at an
@@ -135,6 +136,9 @@ func (s *settings) run(cmd *cobra.Command, getenv func(string) string) error {
 		opt.EventSecrets = nil
 	}
 	opt.Servers.RedisPassword = getenv("REDIS_PASSWORD")
+	if err = secretsOf(opt.Issuers, getenv("SIGNIN_CLIENT_SECRETS")); err != nil {
+		return err
+	}
 	if opt.Staff, err = s.staff(getenv("STAFF_CLIENT_SECRET")); err != nil {
 		return err
 	}
@@ -154,6 +158,8 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.DurationVar(&s.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
 	f.IntVar(&s.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
 	f.IntVar(&s.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
+	f.IntVar(&s.past, "past-orders", 0, fmt.Sprintf("paid orders of a sale of days ago to begin with, up to %d",
+		local.MaxPast))
 	f.StringVar(&s.items, "items", "", "items file, .json or .csv, instead of the demo items")
 	f.StringVar(&s.demo, "demo", "shop", "demo items: shop, contract (the ids that existing clients know) or none")
 	f.StringVar(&s.checks, "checks", "off", "what shoppers pass to buy a demo item: off, standard or strict")
@@ -184,14 +190,14 @@ func (s *settings) flags(cmd *cobra.Command) {
 
 // options checks the flags. An error names the flag and the valid values.
 func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
-	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Alone: s.alone.Limit(),
+	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Past: s.past, Alone: s.alone.Limit(),
 		Version: currentVersion(),
 		Log:     telemetry.RateLimited(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
 	var err error
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)
 	}
-	opt.Events, opt.NoPush, opt.Contact = s.events, s.noPush, s.contact
+	opt.Events, opt.NoPush, opt.Contact = s.events, s.noPush, seckill.Tidy(s.contact)
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	if opt.Issuers, err = clients("--issuers", s.issuers); err != nil {
 		return opt, err
@@ -213,8 +219,9 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, fmt.Errorf("--sqs %s: want a URL such as http://localhost:4566", s.sqs)
 	case s.events == "" && cmd.Flags().Changed("events"):
 		return opt, errors.New("--events: want a URL or the name of a file")
-	case len(s.contact) > httpapi.MaxContact || strings.ContainsFunc(s.contact, unicode.IsControl):
-		return opt, fmt.Errorf("--contact: want up to %d bytes on one line", httpapi.MaxContact)
+	case opt.Contact != "" && seckill.CheckLine("contact", opt.Contact, config.MaxContact) != nil:
+		return opt, fmt.Errorf("--contact: want up to %d characters on one line, which people can read",
+			config.MaxContact)
 	case s.items == "" && cmd.Flags().Changed("items"):
 		return opt, errors.New("--items: want the name of a .json or .csv file")
 	case s.items != "" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
@@ -263,6 +270,8 @@ func (s *settings) numbers() error {
 		return fmt.Errorf("--hold %v: want %v to 24h, such as 30s or 15m", s.hold, local.MinHold)
 	case s.stock < 1 || s.stock > seckill.MaxStock:
 		return fmt.Errorf("--stock %d: want 1 to %d", s.stock, seckill.MaxStock)
+	case s.past < 0 || s.past > local.MaxPast:
+		return fmt.Errorf("--past-orders %d: want 0 to %d", s.past, local.MaxPast)
 	case s.limit < 1 || s.limit > seckill.MaxLimit:
 		return fmt.Errorf("--limit %d: want 1 to %d", s.limit, seckill.MaxLimit)
 	}
@@ -298,6 +307,19 @@ func (s *settings) staff(secret string) (o oidc.StaffOptions, err error) {
 	}
 	o.Groups, o.Prefix, o.WhoClaim, o.Scope = asks.Groups, asks.Prefix, asks.Who, asks.Scope
 	return o, nil
+}
+
+// secretsOf gives clients the secrets that they have.
+func secretsOf(clients []oidc.Client, text string) error {
+	secrets, err := config.ParseClientSecrets(text)
+	if err != nil {
+		return fmt.Errorf("SIGNIN_CLIENT_SECRETS: %w", err)
+	}
+	for i := range clients {
+		secret := secrets.Of(config.Issuer{URL: clients[i].Issuer, ClientID: clients[i].ClientID})
+		clients[i].Secret = func() string { return secret }
+	}
+	return nil
 }
 
 // clients reads a flag that names issuers.

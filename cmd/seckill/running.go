@@ -15,6 +15,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
@@ -26,6 +29,26 @@ const (
 	maxAnswer   = 128 << 20        // bytes
 )
 
+// urlVariable is the environment variable with the default of --url.
+const urlVariable = "SECKILL_URL"
+
+// defaultTo sets the address of the shop without --url.
+func defaultTo(c *cobra.Command, url string) {
+	for _, set := range []*pflag.FlagSet{c.Flags(), c.PersistentFlags()} {
+		if f := set.Lookup("url"); f != nil {
+			f.DefValue = url
+			_ = f.Value.Set(url) // a text, which takes anything; the flag does not count as given
+		}
+	}
+}
+
+func eachCommand(c *cobra.Command, do func(*cobra.Command)) {
+	do(c)
+	for _, sub := range c.Commands() {
+		eachCommand(sub, do)
+	}
+}
+
 var defaultURL = "http://localhost:" + strconv.Itoa(local.DefaultPort)
 
 // runningShop calls the /_local routes of a `seckill run`.
@@ -34,11 +57,12 @@ type runningShop struct {
 	http *http.Client
 }
 
-func newRunningShop(address string) (*runningShop, error) {
+// newRunningShop returns the shop at an address, which a flag or a variable of this name has.
+func newRunningShop(name, address string) (*runningShop, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" ||
 		u.RawQuery != "" {
-		return nil, fmt.Errorf("--url %q: want an address such as %s", address, defaultURL)
+		return nil, fmt.Errorf("%s %q: want an address such as %s", name, address, defaultURL)
 	}
 	return &runningShop{base: u.Scheme + "://" + u.Host, http: &http.Client{Timeout: callTimeout}}, nil
 }
@@ -88,7 +112,8 @@ func (s *runningShop) send(ctx context.Context, client *http.Client, method, pat
 	resp, err := client.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, faultError{fmt.Errorf(
-			"nothing answers at %s: start the shop with \"%s run\", or name another with --url", s.base, self)}
+			"nothing answers at %s: start the shop with \"%s run\", or name another with --url or %s", s.base, self,
+			urlVariable)}
 	}
 	if err != nil {
 		return nil, faultError{err}

@@ -1,17 +1,34 @@
 package main
 
-import "github.com/your-org/seckill/shared/api/operator"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/your-org/seckill/shared/api/operator"
+)
 
 // sayings are the words of answers to the commands that come from their declarations.
 var sayings = []saying{
 	says(func(p *page, _ *operator.ReadItem, it *operator.ItemView) {
 		p.item(it, describe(operator.ItemChange{ItemState: it.ItemState}))
 	}),
+	says(func(p *page, _ *operator.ListItems, a *operator.ItemRows) { p.itemRows(a) }),
 	says(func(p *page, _ *operator.ReadOrder, o *operator.Order) { p.order(o) }),
 	says(func(p *page, c *operator.Confirm, a *operator.OrderChange) { p.orderChange(c.Order, "confirmed", a) }),
+	says(func(p *page, c *operator.CorrectParcel, a *operator.OrderChange) {
+		p.orderChange(c.Order, fmt.Sprintf("sent with %s, %s", printable(a.Order.Carrier),
+			printable(a.Order.Number)), a)
+	}),
 	says(func(p *page, c *operator.Note, a *operator.OrderChange) { p.orderChange(c.Order, "noted", a) }),
 	says(func(p *page, c *operator.Hide, a *operator.OrderChange) {
 		p.orderChange(c.Order, map[bool]string{false: "hidden", true: "on the lists"}[c.Undo], a)
+	}),
+	says(func(p *page, c *operator.Accept, a *operator.MoneyChange) {
+		if a.Changed {
+			p.line("Order %s may ship. It is %s.", c.Order, a.State)
+		} else {
+			p.line("Nothing to do: order %s waits for no decision. It is %s.", c.Order, a.State)
+		}
 	}),
 	says(func(p *page, _ *operator.Offline, a *operator.ActivityChange) { p.activityChange(a, "offline") }),
 	says(func(p *page, _ *operator.Online, a *operator.ActivityChange) { p.activityChange(a, "online") }),
@@ -19,14 +36,17 @@ var sayings = []saying{
 		p.line("%s of order %s told once more.", counted(a.Changes, "change", "changes"), c.Order)
 	}),
 	says(func(p *page, _ *operator.ReadDelivery, d *operator.Delivery) {
-		p.line("Order %s, %s: %d of %s (item %s), user %s.", d.Order, d.State, d.Count, d.Title, d.Item, d.User)
+		p.line("Order %s, %s: %d of %s (item %s), user %s.", d.Order, d.State, d.Count, printable(d.Title),
+			d.Item, d.User)
 		if d.Name != "" {
 			p.line("%s", printable(d.Name))
 		}
 		if d.Address == "" {
 			p.line("It has no address.")
 		} else {
-			p.line("%s", d.Address)
+			for _, line := range strings.Split(d.Address, "\n") {
+				p.line("%s", printable(line))
+			}
 		}
 		if d.Network.IsValid() {
 			p.line("Bought from %s.", d.Network)

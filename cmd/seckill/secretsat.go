@@ -103,7 +103,7 @@ func (v *vault) write(ctx context.Context, all map[string]string, there map[stri
 		}
 		err := v.call(ctx, func(ctx context.Context) error { return v.store.Write(ctx, secret, values, !exists) })
 		switch {
-		case errors.Is(err, secrets.ErrMeanwhile):
+		case errors.Is(err, secrets.ErrMeanwhile), errors.Is(err, secrets.ErrNotText):
 			return err
 		case errors.As(err, new(*secrets.DeletedError)):
 			return faultError{err}

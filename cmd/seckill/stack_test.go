@@ -212,7 +212,7 @@ func itemHandler(t *testing.T, items ...seckill.Listing) operator.Handler {
 	}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{},
-		IDs: system.NewIDs(nil), Questions: l, Activities: l})
+		IDs: system.NewIDs(nil), Questions: l, Activities: l, Blocks: l})
 	return operator.NewItemHandler(flow)
 }
 

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/flow/office/session"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func staffCommand() *cobra.Command {
@@ -27,25 +28,27 @@ func staffCommand() *cobra.Command {
 }
 
 func staffLinkCommand(f *shopFlags) *cobra.Command {
+	var roles []string
 	cmd := &cobra.Command{
 		Use:   "link",
 		Short: "Print a link that signs a browser in to a running shop's back office",
-		Long: `Print a link that signs a browser in to the back office of a running shop ("seckill run"), with every
-role. It works once, within 15 minutes; an earlier link of the same person ends. --who names the person
-whom it signs in, such as the second one of a refund. Staff of a stack sign in at the issuer of the
-company instead.`,
+		Long: `Print a link that signs a browser in to the back office of a running shop ("seckill run"), with
+every role or, to see what such staff see, with the roles of --role. It works once, within 15
+minutes; an earlier link of the same person ends. --who names the person whom it signs in, such as
+the second one of a refund. Staff of a stack sign in at the issuer of the company instead.`,
 		Example: `  seckill staff link
-  seckill staff link --who ben`,
+  seckill staff link --who ben
+  seckill staff link --who eve --role viewer`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if deployed, err := f.isDeployed(cmd); err != nil || deployed {
 				return cmp.Or(err, errors.New("link is for a running shop: staff of a stack sign in at its issuer"))
 			}
-			s, err := newRunningShop(f.url)
+			s, err := f.running()
 			if err != nil {
 				return err
 			}
-			body, err := json.Marshal(map[string]string{"who": f.who})
+			body, err := json.Marshal(map[string]any{"who": f.who, "roles": roles})
 			if err != nil {
 				return err
 			}
@@ -62,6 +65,8 @@ company instead.`,
 			return f.print(cmd, nil, &out, func(p *page) { p.line("%s", out.Link) })
 		},
 	}
+	cmd.Flags().StringSliceVar(&roles, "role", nil,
+		"roles that it gives, separated by commas: "+session.RoleNames(seckill.Roles()))
 	cmd.Flags().StringVar(&f.who, "who", "", "whom it signs in, up to 64 characters (default \"local\")")
 	return cmd
 }
@@ -74,11 +79,7 @@ func (p *page) sessions(out *operator.Sessions) {
 	}
 	p.row("who", "name", "roles", "since", "confirmed", "until")
 	for _, s := range out.Sessions {
-		roles := make([]string, len(s.Roles))
-		for i, r := range s.Roles {
-			roles[i] = string(r)
-		}
-		p.row(s.Who, s.Name, strings.Join(roles, ","), at(s.Began), at(s.Confirmed), at(s.Ends))
+		p.row(s.Who, s.Name, session.RoleNames(s.Roles), at(s.Began), at(s.Confirmed), at(s.Ends))
 	}
 	if out.More {
 		p.line("There are more.")

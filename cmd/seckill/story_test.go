@@ -26,10 +26,10 @@ type storyCommand struct {
 	prints  []string
 }
 
-// story reads the section "A sale day" of docs/OPERATE.md: the flags of its shop, and its commands in order.
-func story(t *testing.T) (flags []string, commands []storyCommand) {
+// story reads a section of a page: the flags of its shop, and its commands in order.
+func story(t *testing.T, file, of string) (flags []string, commands []storyCommand) {
 	t.Helper()
-	page, err := os.Open("../../docs/OPERATE.md")
+	page, err := os.Open("../../" + file)
 	must.OK(t, err)
 	defer page.Close()
 	section, block := "", ""
@@ -39,7 +39,7 @@ func story(t *testing.T) (flags []string, commands []storyCommand) {
 		switch {
 		case block == "" && strings.HasPrefix(line, "## "):
 			section = line
-		case section != "## A sale day":
+		case section != "## "+of:
 		case strings.HasPrefix(line, "```"):
 			block = strings.TrimPrefix(line, "```")
 		case block == "sh":
@@ -54,9 +54,6 @@ func story(t *testing.T) (flags []string, commands []storyCommand) {
 		case last >= 0:
 			commands[last].prints = append(commands[last].prints, line)
 		}
-	}
-	if len(flags) == 0 || len(commands) < 20 {
-		t.Fatalf("docs/OPERATE.md: flags %q and %d commands of the story", flags, len(commands))
 	}
 	return flags, commands
 }
@@ -74,20 +71,34 @@ func (c *storyCommand) wants() *regexp.Regexp {
 	return regexp.MustCompile(want + `\s*$`)
 }
 
-// TestSaleDay follows the sale day of docs/OPERATE.md as it is written, in one shell, against a fresh shop: each
-// command succeeds and prints what the page says. On a machine that is too busy for its crowd the shop may warn that a
-// message comes back.
+// TestSaleDay follows the sale day of docs/OPERATE.md as it is written.
 func TestSaleDay(t *testing.T) {
 	t.Parallel()
+	if exec.Command("date", "-u", "-d", "+2 hours").Run() != nil {
+		t.Skip("date is not the GNU one")
+	}
+	play(t, "docs/OPERATE.md", "A sale day", 20)
+}
+
+// TestFirstSale follows the first console of README.md as it is written.
+func TestFirstSale(t *testing.T) {
+	t.Parallel()
+	play(t, "README.md", "Run a sale", 6)
+}
+
+// play plays a story of at least so many commands in one shell, against a fresh shop: each command succeeds and prints
+// what the page says. On a machine that is too busy for its crowd the shop may warn that a message comes back.
+func play(t *testing.T, file, section string, least int) {
+	t.Helper()
 	for _, tool := range []string{"bash", "curl", "awk", "sed"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)
 		}
 	}
-	if exec.Command("date", "-u", "-d", "+2 hours").Run() != nil {
-		t.Skip("date is not the GNU one")
+	flags, commands := story(t, file, section)
+	if len(commands) < least {
+		t.Fatalf("%s: %d commands of the story", file, len(commands))
 	}
-	flags, commands := story(t)
 	log := startedLog(t, noEnv, func(printed string) {
 		base, dir := find(t, printed, `(?m)^  S=(\S+)$`), t.TempDir()
 		bin := filepath.Join(dir, "bin")
@@ -100,7 +111,8 @@ func TestSaleDay(t *testing.T) {
 		}
 		shell := exec.CommandContext(t.Context(), "bash", "-c", "exec 2>&1\n"+script.String())
 		shell.Dir, shell.WaitDelay = dir, time.Minute
-		shell.Env = append(os.Environ(), "S="+base, storyURL+"="+base, "XDG_CONFIG_HOME="+dir,
+		shell.Env = append(os.Environ(), "S="+base, "A="+find(t, printed, `(?m)^  A=(\S+)$`),
+			"B="+find(t, printed, `(?m)^  B=(\S+)$`), storyURL+"="+base, "XDG_CONFIG_HOME="+dir,
 			"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 		out, err := shell.Output()
 		if err != nil {
@@ -114,7 +126,7 @@ func TestSaleDay(t *testing.T) {
 			}
 			code, _ := strconv.Atoi(codes[i][1])
 			if text := strings.TrimRight(parts[i], "\n") + "\n"; code != exitOK || !c.wants().MatchString(text) {
-				t.Errorf("docs/OPERATE.md:%d: $ %s\nexit %d\n%s\nthe page says\n%s", c.line, c.command, code, text,
+				t.Errorf("%s:%d: $ %s\nexit %d\n%s\nthe page says\n%s", file, c.line, c.command, code, text,
 					strings.Join(c.prints, "\n"))
 			}
 		}

@@ -15,7 +15,7 @@ type waiting struct{ w io.Writer }
 
 // waitingOn returns a waiting that prints only if w is a terminal: in a script's standard error, only errors belong.
 func waitingOn(w io.Writer) waiting {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := bare(w).(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			return waiting{w}
 		}

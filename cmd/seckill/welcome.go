@@ -63,6 +63,9 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 		what = "For your own commands,"
 	}
 	p("\n%s in another terminal:\n", what)
+	if sys.URL() != defaultURL {
+		p("  export %s=%s    # where seckill's other commands find this shop", urlVariable, sys.URL())
+	}
 	p("  S=%s\n  A=%s\n  B=%s\n", sys.URL(), tokens[0], tokens[1])
 	if len(opt.Items) > 0 {
 		tryPurchase(p, firstLive(opt.Items, now), opt.Hold+seckill.Grace)

@@ -26,6 +26,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -212,7 +214,11 @@ func (l *list) write() error {
 	})
 	rows := [][]string{{"order", "item", "title", "count", "paid"}}
 	for _, e := range paid {
-		rows = append(rows, []string{e.Data.Order, e.Data.Item, e.Data.Title, strconv.Itoa(e.Data.Count),
+		item := e.Data.Item
+		if len(item) > 11 { // a number that a spreadsheet would shorten
+			item = text(item)
+		}
+		rows = append(rows, []string{e.Data.Order, item, text(e.Data.Title), strconv.Itoa(e.Data.Count),
 			e.Time.Format(time.RFC3339)})
 	}
 	var b bytes.Buffer
@@ -223,6 +229,14 @@ func (l *list) write() error {
 		return err
 	}
 	return os.Rename(l.csv+".new", l.csv)
+}
+
+// text keeps a spreadsheet from taking a cell for a formula, a number or a date: with a ' before it.
+func text(cell string) string {
+	if first, _ := utf8.DecodeRuneInString(cell); cell == "" || unicode.IsLetter(first) {
+		return cell
+	}
+	return "'" + cell
 }
 
 func main() {

@@ -100,6 +100,15 @@ func (s *shop) want(when string, orders ...string) {
 	}
 }
 
+// TestText: a title that a spreadsheet would take for a formula is text.
+func TestText(t *testing.T) {
+	for cell, want := range map[string]string{"": "", "茶": "茶", "=1+1": "'=1+1", "1e5": "'1e5", "'x": "''x"} {
+		if got := text(cell); got != want {
+			t.Errorf("%q is %q, want %q", cell, got, want)
+		}
+	}
+}
+
 func TestPickList(t *testing.T) {
 	s := newShop(t)
 	s.want("nothing")

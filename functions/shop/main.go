@@ -20,8 +20,10 @@ func main() {
 			Salts:      d.Salts(),
 			Push:       d.Push(),
 		}, auth)
-		pages := web.Handler(httpapi.NewShop(app.Shop(d), auth, face),
-			web.Options{Push: aws.Part[config.Push](d).URL})
+		flow := app.Shop(d)
+		pages := web.Handler(httpapi.NewShop(flow, auth, face),
+			web.Options{Push: aws.Part[config.Push](d).URL, Items: flow, URL: aws.Part[config.Site](d).URL,
+				Contact: d.Contact(), Hold: d.Hold()})
 		if store := d.Pictures(); store != nil {
 			pages = httpapi.ServePictures(store, pages)
 		}

@@ -131,12 +131,15 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := r.PostForm
-	kind := form.Get("grant_type")
+	kind, client := form.Get("grant_type"), form.Get("client_id")
+	if name, _, ok := r.BasicAuth(); ok { // with any secret
+		client = name
+	}
 	switch {
 	case kind != "authorization_code" && kind != "refresh_token":
 		refuse(w, "unsupported_grant_type")
 		return
-	case form.Get("client_id") != i.opt.ClientID:
+	case client != i.opt.ClientID:
 		refuse(w, "invalid_client")
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -65,6 +66,9 @@ type Doctor struct {
 	role                seckill.Role // the role that the caller may take; "" if no role is known
 	health              *sight
 	date                *reading
+	secretsRead         bool                 // the stack's secrets could be read; there may be none
+	shopperSecrets      config.ClientSecrets // of the shop's clients at shoppers' issuers
+	staffSecret         string               // of the back office's client
 }
 
 // resource is a resource that CloudFormation made.

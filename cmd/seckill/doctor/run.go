@@ -26,7 +26,7 @@ func (d *Doctor) Run(ctx context.Context) error {
 		{"door", d.door}, {"stack", d.stack},
 		{"api", d.api}, {"cdn", d.cdn}, {"functions", d.functions},
 		{"office", d.office}, {"redis", d.redis}, {"clocks", d.clocks},
-		{"secrets", d.secrets}, {"schedules", d.schedules},
+		{"secrets", d.secrets}, {"sign-in", d.signIn}, {"schedules", d.schedules},
 		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables},
 		{"quotas", d.quotas},
 	} {

@@ -30,6 +30,7 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 		c.unasked("for the secrets below "+path, err)
 		return
 	}
+	d.secretsRead = true
 	s := &stored{c, path, all}
 	certified := !d.sandbox() && d.parameters["AlipayCertificates"] == "true"
 	s.token(secrets.JWTSecret)
@@ -45,8 +46,10 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 		c.ok("%s exists", secrets.RedisPassword)
 	}
 	if d.parameters["StaffSecret"] == "true" && s.stored(secrets.StaffSecret) != "" {
+		d.staffSecret = all[secrets.StaffSecret]
 		c.ok("%s exists", secrets.StaffSecret)
 	}
+	s.clientSecrets()
 	if d.wants("DeliverFunction") && s.stored(secrets.WebhookSecret) != "" {
 		c.ok("%s exists", secrets.WebhookSecret)
 	}
@@ -134,6 +137,8 @@ func (s *stored) makes(name string) string {
 		out += " --report-key FILE"
 	case name == secrets.StaffSecret:
 		out += " --staff-client-secret FILE"
+	case name == secrets.SignInSecrets:
+		out += " --signin-client-secrets FILE"
 	case name == secrets.WebhookSecret:
 		out += " --webhook"
 	case ofKid && name != secrets.JWTSecret:

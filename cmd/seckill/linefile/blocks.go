@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/your-org/seckill/shared/api/csvfile"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -16,8 +17,8 @@ type BlockLine struct {
 	seckill.Block
 }
 
-var blocksFormat = Format{Thing: "block", Columns: []string{"subject", "item", "reason", "until"},
-	Required: []string{"subject", "reason"}}
+var blocksFormat = Format{"block", csvfile.Format{Columns: []string{"subject", "item", "reason", "until"},
+	Required: []string{"subject", "reason"}, Numbers: []string{"subject", "item"}}}
 
 // ReadBlocks reads the blocks of a file, all lines or none. Its columns are subject (a user id, an address, or a range
 // of addresses) and reason; item (every item if empty or *) and until (RFC 3339, for good if empty) may be missing. The
@@ -47,7 +48,7 @@ func ReadBlocks(in io.Reader, by string, now time.Time) ([]BlockLine, error) {
 
 // read reads a line.
 func read(cell func(string) string, by string, now time.Time) (b seckill.Block, err error) {
-	b = seckill.Block{Item: cell("item"), Reason: cell("reason"), By: by, Made: now}
+	b = seckill.Block{Item: cell("item"), Reason: seckill.Tidy(cell("reason")), By: by, Made: now}
 	if b.Subject, err = Subject(cell("subject")); err != nil {
 		return b, fmt.Errorf("subject %+.60q: %w", cell("subject"), err)
 	}
@@ -95,7 +96,7 @@ func CheckBlock(b *seckill.Block) error {
 		if b.Reason == "" {
 			return errors.New("reason: it is missing")
 		}
-		return fmt.Errorf("reason %+.60q: want up to %d characters on one line", b.Reason, seckill.MaxBlockReason)
+		return fmt.Errorf("reason %+.60q: want %s", b.Reason, refused.Hint)
 	case "until":
 		return fmt.Errorf("until %s: it has passed", b.Until.Format(time.RFC3339))
 	}

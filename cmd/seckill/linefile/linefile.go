@@ -1,25 +1,22 @@
 // Package linefile reads a CSV file of which each line is one thing, such as a block. In: the file. Out: its lines'
 // cells, one by one, or its blocks; or what is wrong, line by line. It touches only the file.
 //
-// The first line names the columns. A quoted field ends on its line. Empty lines are counted but ignored.
+// What files are read, csvfile says. Empty lines are counted but ignored.
 package linefile
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/your-org/seckill/shared/api/csvfile"
 )
 
 // Limits of a file.
 const (
 	MaxLines  = 1_000_000
-	MaxLine   = 4 << 10 // bytes; the longest that is right has about 2 KiB
+	MaxLine   = 4 << 10 // bytes of a row; the longest that is right has about 2 KiB
 	MaxFaults = 20      // faults that an Error lists; it counts the rest
 )
 
@@ -51,148 +48,42 @@ func (e *Error) Add(line int, what string) {
 
 // Format says what a file's lines have.
 type Format struct {
-	Thing    string   // what a line is, for messages
-	Columns  []string // all columns; nil if there may be others, which are not read
-	Required []string // columns that a file must have
+	Thing string // what a line is, for messages
+	csvfile.Format
 }
 
-// reader reads one file.
-type reader struct {
-	*Format
-	in    *bufio.Reader
-	at    map[string]int // column to field
-	width int            // fields of a line
-	bad   Error
-}
-
-// Read calls line for each line with its number, from 1, and a function that returns a column's cell; "" of a column
-// that is not there. An *Error says which lines are wrong; any other error is about the whole file.
+// Read calls line for each row with its line's number, from 1, and a function that returns a column's cell; "" of a
+// column that is not there. An *Error says which lines are wrong; any other error is about the whole file.
 func Read(in io.Reader, format Format, line func(n int, cell func(column string) string) error) error {
-	r := reader{Format: &format, in: bufio.NewReaderSize(in, MaxLine+2)}
-	text, err := r.line()
-	switch {
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("it is empty: its first line should name the columns %s", strings.Join(r.Required, " and "))
-	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
-		return errors.New("it is UTF-16: save it as UTF-8")
-	case err != nil:
-		return fmt.Errorf("line 1: %w", err)
+	r, err := csvfile.NewReader(in, MaxLine, format.Format)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("it is empty: its first line should name the columns %s",
+			strings.Join(format.Required, " and "))
 	}
-	if err := r.header(bytes.TrimPrefix(text, []byte("\ufeff"))); err != nil {
-		return fmt.Errorf("line 1: %w", err)
-	}
-	return r.lines(line)
-}
-
-// lines reads what follows the first line.
-func (r *reader) lines(line func(n int, cell func(string) string) error) error {
-	found := false
-	for n := 2; ; n++ {
-		text, err := r.line()
-		switch {
-		case errors.Is(err, io.EOF) && r.bad.Count > 0:
-			return &r.bad
-		case errors.Is(err, io.EOF) && !found:
-			return errors.New("it has no " + r.Thing)
-		case errors.Is(err, io.EOF):
-			return nil
-		case n > MaxLines+1:
-			return fmt.Errorf("it has more than %d lines: split it", MaxLines)
-		case errors.Is(err, errLong):
-			r.bad.Add(n, err.Error())
-			continue
-		case err != nil:
-			return err
-		case len(text) == 0:
-			continue
-		}
-		found = true
-		cells, err := fields(text)
-		if err == nil && len(cells) != r.width {
-			err = fmt.Errorf("%d fields, and the first line has %d", len(cells), r.width)
-		}
-		if err == nil {
-			err = line(n, func(column string) string {
-				if i, ok := r.at[column]; ok {
-					return cells[i]
-				}
-				return ""
-			})
-		}
-		if err != nil {
-			r.bad.Add(n, err.Error())
-		}
-	}
-}
-
-var errLong = fmt.Errorf("longer than %d bytes", MaxLine)
-
-// line returns the next line without its end, valid until the next call; io.EOF after the last. After errLong the line
-// is skipped.
-func (r *reader) line() ([]byte, error) {
-	text, err := r.in.ReadSlice('\n')
-	long := false
-	for errors.Is(err, bufio.ErrBufferFull) {
-		long = true
-		_, err = r.in.ReadSlice('\n')
-	}
-	switch {
-	case errors.Is(err, io.EOF) && len(text) == 0:
-		return nil, io.EOF
-	case err != nil && err != io.EOF:
-		return nil, err
-	}
-	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
-	if long || len(text) > MaxLine {
-		return nil, errLong
-	}
-	return text, nil
-}
-
-// fields splits a line.
-func fields(line []byte) ([]string, error) {
-	text := string(line)
-	if !utf8.ValidString(text) {
-		return nil, errors.New("not UTF-8 text: save the file as CSV UTF-8")
-	}
-	if !strings.Contains(text, `"`) {
-		return trimmed(strings.Split(text, ",")), nil
-	}
-	r := csv.NewReader(strings.NewReader(text))
-	out, err := r.Read()
-	if err != nil {
-		return nil,
-			errors.New("its quotes are wrong: a field in quotes ends on its line, and has two for each quote in it")
-	}
-	return trimmed(out), nil
-}
-
-func trimmed(fields []string) []string {
-	for i, f := range fields {
-		fields[i] = strings.Trim(f, " \t")
-	}
-	return fields
-}
-
-func (r *reader) header(line []byte) error {
-	names, err := fields(line)
 	if err != nil {
 		return err
 	}
-	r.at, r.width = map[string]int{}, len(names)
-	for i, name := range names {
-		if _, twice := r.at[name]; twice {
-			return fmt.Errorf("the column %s is there twice", name)
+	var bad Error
+	for found := false; ; found = true {
+		row, err := r.Next()
+		var fault *csvfile.Fault
+		switch {
+		case errors.Is(err, io.EOF) && bad.Count > 0:
+			return &bad
+		case errors.Is(err, io.EOF) && !found:
+			return errors.New("it has no " + format.Thing)
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &fault):
+			bad.Add(fault.Line, fault.Err.Error())
+			continue
+		case err != nil:
+			return err
+		case row.N > MaxLines+1:
+			return fmt.Errorf("it has more than %d lines: split it", MaxLines)
 		}
-		if r.Columns != nil && !slices.Contains(r.Columns, name) {
-			return fmt.Errorf("%+.40q is not a column: there are %s", name, strings.Join(r.Columns, ", "))
+		if err := line(row.N, row.Cell); err != nil {
+			bad.Add(row.N, err.Error())
 		}
-		r.at[name] = i
 	}
-	for _, name := range r.Required {
-		if _, ok := r.at[name]; !ok {
-			return fmt.Errorf("the column %s is missing", name)
-		}
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -25,7 +26,8 @@ const (
 	CommandKey     = "command-key"   // signs staff's commands, as operator.Keys writes it
 	CommandPublic  = "command-public-key"
 	RedisPassword  = "redis-password"
-	StaffSecret    = "staff-client-secret" // secret of the back office's client at the issuer of staff
+	StaffSecret    = "staff-client-secret"   // secret of the back office's client at the issuer of staff
+	SignInSecrets  = "signin-client-secrets" // of the shop's clients at shoppers' issuers, for those that have one
 	ShopPrivate    = "alipay-private-key"
 	ShopPublic     = "alipay-shop-public-key" // only a sandbox has it
 	GatewayPrivate = "gateway-private-key"    // only a sandbox has it
@@ -51,7 +53,7 @@ var CertNames = []string{AppCert, AlipayCert, RootCert}
 
 // audiences has the names that each audience reads; JWTPrefix stands for all names with this prefix.
 var audiences = map[string][]string{
-	Login:    {JWTPrefix},
+	Login:    {JWTPrefix}, // also connect
 	"buy":    {JWTPrefix, TicketSecret, RedisPassword},
 	"admit":  {JWTPrefix, TicketSecret},
 	"shop":   {JWTPrefix, RedisPassword, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert, ReportSalts},
@@ -60,7 +62,7 @@ var audiences = map[string][]string{
 	// refund, reconcile: they execute commands
 	"refund":  {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert, CommandPublic},
 	"payment": {JWTPrefix, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert}, // pay: it knows who pays
-	"signin":  {JWTPrefix},                                                           // signin, connect
+	"signin":  {JWTPrefix, SignInSecrets},                                            // no other function has them
 	"stock":   {RedisPassword},                                                       // consume
 	"stage":   {RedisPassword, CommandPublic},                                        // stage, repair
 	"gateway": {GatewayPrivate, ShopPublic},
@@ -89,6 +91,9 @@ func Of(audience string, all map[string]string) map[string]string {
 
 // ErrMeanwhile: another caller created the secret first.
 var ErrMeanwhile = errors.New("was created by another caller meanwhile: repeat the command")
+
+// ErrNotText: a value is not UTF-8, so that JSON would change it.
+var ErrNotText = errors.New("is not text in UTF-8: nothing was stored")
 
 // DeletedError is a secret that is scheduled for deletion: Secrets Manager keeps it for some days, and refuses every
 // use of its name.
@@ -136,8 +141,13 @@ func (s *Store) Read(ctx context.Context, secret string) (map[string]string, err
 }
 
 // Write creates a secret (isNew), or adds a version to it. The SDK sends a token with each version, so that its retry
-// after a lost response adds no second version. Errors are ErrMeanwhile and *DeletedError.
+// after a lost response adds no second version. Errors are ErrNotText, ErrMeanwhile and *DeletedError.
 func (s *Store) Write(ctx context.Context, secret string, values map[string]string, isNew bool) error {
+	for name, value := range values {
+		if !utf8.ValidString(value) {
+			return fmt.Errorf("%s %w", name, ErrNotText)
+		}
+	}
 	name := aws.String(s.Path + "/" + secret)
 	b, err := json.Marshal(values)
 	if err != nil {

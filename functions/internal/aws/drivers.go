@@ -273,7 +273,7 @@ func (d *Drivers) Pictures() seckill.Pictures {
 }
 
 // Contact is whom a blocked shopper may write to; "" means the shop's support.
-func (d *Drivers) Contact() string { return Part[config.Contact](d).Text }
+func (d *Drivers) Contact() string { return seckill.Tidy(Part[config.Contact](d).Text) }
 
 func (d *Drivers) Hold() time.Duration { return Part[config.Hold](d).Time }
 

@@ -113,15 +113,33 @@ func (d *Drivers) Salts() httpapi.Salts {
 	return &secret
 }
 
+// ReturnPages implements app.Drivers.
+func (d *Drivers) ReturnPages() seckill.ReturnPages {
+	origin := Part[config.CORS](d).Origin
+	p := seckill.ReturnPages{Open: origin == "*"}
+	for _, page := range []string{Part[config.Site](d).URL, origin} {
+		if page != "" && page != "*" {
+			p.Own = append(p.Own, strings.TrimSuffix(page, "/"))
+		}
+	}
+	return p
+}
+
 // Issuers opens the issuers at which shoppers sign in. It calls none before a shopper does: a sign-in is worth little
 // when the issuer is away, and init must not fail for it.
 func (d *Drivers) Issuers() seckill.Issuers {
 	s := Part[config.Issuers](d)
+	secrets, err := config.ParseClientSecrets(d.Secret(s.Secrets))
+	if err != nil {
+		d.Fail(s.Secrets.Wrong(err))
+	}
 	clients := make([]oidc.Client, len(s.List))
 	for i, e := range s.Entries() {
-		clients[i] = oidc.Client{Issuer: e.URL, ClientID: e.ClientID, Metadata: e.Metadata}
+		secret := secrets.Of(e)
+		clients[i] = oidc.Client{Issuer: e.URL, ClientID: e.ClientID, Metadata: e.Metadata,
+			Secret: func() string { return secret }}
 	}
-	issuers, err := oidc.New(oidc.Options{Clients: clients, Clock: d.clock})
+	issuers, err := oidc.New(oidc.Options{Clients: clients, Clock: d.clock, Log: d.Log})
 	if err != nil {
 		d.Fail(fmt.Errorf("settings: SIGNIN_ISSUERS: %w", err))
 	}
@@ -138,7 +156,7 @@ func (d *Drivers) StaffIssuer() seckill.StaffIssuer {
 	asks, _ := s.Asks() // config has checked it
 	secret := d.Secret(s.Client)
 	issuer, err := oidc.NewStaff(oidc.StaffOptions{Groups: asks.Groups, Prefix: asks.Prefix, WhoClaim: asks.Who,
-		Scope: asks.Scope, Options: oidc.Options{Clock: d.clock, Clients: []oidc.Client{{Issuer: entry.URL,
+		Scope: asks.Scope, Options: oidc.Options{Clock: d.clock, Log: d.Log, Clients: []oidc.Client{{Issuer: entry.URL,
 			ClientID: entry.ClientID, Metadata: entry.Metadata, Secret: func() string { return secret }}}}})
 	if err != nil {
 		d.Fail(fmt.Errorf("settings: STAFF_ISSUER: %w", err))
