@@ -10,6 +10,8 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
+	"html"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -17,8 +19,10 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 //go:embed dist
@@ -47,22 +51,40 @@ type Options struct {
 	// connect to its origin, and do. If "", the shop pushes nothing. 'self' would not do for a server on the pages' own
 	// host: Safari takes it for HTTP only.
 	Push string
+	// Items is where /item/{id} looks an item up; if nil, there are no such pages.
+	Items httpapi.Shop
+	// URL is the shop's public address, for what others read about an item; if "", its own pictures have no whole
+	// address.
+	URL string
+	// Contact is whom shoppers may write to, for the page's foot; if "", it names nobody.
+	Contact string
+	// Hold is how long an order can be paid, which the pages tell before a purchase; if 0, they do not say it.
+	Hold time.Duration
 	// Compress compresses files ahead of time for clients that take gzip. API Gateway compresses by itself.
 	Compress bool
 }
 
-// Handler serves the pages and their files: / (the storefront), /admin, /docs, /openapi.json and what they load. It
-// passes every other path to next. GET and HEAD only; another method gets 405 with an empty body.
+// Handler serves the pages and their files: / (the storefront), /item/{id}, /admin, /docs, /openapi.json, /robots.txt
+// and what they load. It passes every other path to next; a browser for which next finds nothing gets a page that says
+// so, and so does whoever asks for an unknown item. GET and HEAD only; another method gets 405 with an empty body.
 func Handler(next http.Handler, o Options) http.Handler {
 	files := load(o)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := nameOf(r, o.Local)
 		f, ok := files[name]
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		item, isItem := strings.CutPrefix(r.URL.Path, "/item/") // for people only; behind a CDN without their Accept
+		if !ok && reads && (isItem || strings.Contains(r.Header.Get("Accept"), "text/html")) {
+			w = &missing{ResponseWriter: w, r: r, page: files["404."+language(r)+".html"]}
+		}
 		switch {
+		case !ok && isItem && reads && o.Items != nil && seckill.ValidItemID(item):
+			serveItem(w, r, next, files["item."+language(r)+".html"], &o, item)
+			return
 		case !ok:
 			next.ServeHTTP(w, r)
 			return
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		case !reads:
 			w.Header().Set("Allow", "GET, HEAD")
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
@@ -72,9 +94,10 @@ func Handler(next http.Handler, o Options) http.Handler {
 }
 
 // Paths returns the paths that Handler serves without Options.Local, and "/assets/{file}" and "/pictures/{file}" for
-// those that a release names.
+// those that a release names; "/{page}" stands for /robots.txt and for mistyped addresses.
 func Paths() []string {
-	return []string{"/", "/admin", "/assets/{file}", "/docs", "/favicon.ico", "/openapi.json", "/pictures/{file}"}
+	return []string{"/", "/admin", "/assets/{file}", "/docs", "/favicon.ico", "/item/{id}", "/openapi.json",
+		"/pictures/{file}", "/{page}"}
 }
 
 // nameOf returns the file that a request asks for. Browsers ask for /favicon.ico on pages that name no icon (the
@@ -145,6 +168,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 // load reads every embedded file once. It panics when one cannot be read, which the compiler's embedding excludes.
 func load(o Options) map[string]*file {
 	files := map[string]*file{}
+	files["robots.txt"] = newFile("robots.txt", []byte(robots), o)
 	err := fs.WalkDir(embedded, "dist", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -183,6 +207,11 @@ func newFile(name string, body []byte, o Options) *file {
 	case page, name == "openapi.json":
 		f.header.Set("Cache-Control", cachePage)
 	}
+	if strings.HasPrefix(name, "index.") && o.Contact != "" {
+		body = bytes.Replace(body, []byte(`class="contact" hidden`), []byte(`class="contact"`), 1)
+		body = bytes.Replace(body, []byte("<b></b></span></footer>"),
+			[]byte("<b>"+html.EscapeString(o.Contact)+"</b></span></footer>"), 1)
+	}
 	if page {
 		f.header.Set("Vary", "Accept-Language")
 		f.body = bytes.Replace(body, []byte("<html "), []byte("<html "+o.attributes()), 1)
@@ -202,6 +231,9 @@ func (o *Options) attributes() (text string) {
 	}
 	if o.Push != "" {
 		text += "data-push "
+	}
+	if o.Hold > 0 {
+		text += fmt.Sprintf(`data-hold="%d" `, int(o.Hold.Seconds()))
 	}
 	return text
 }

@@ -1,8 +1,11 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"io"
 	"io/fs"
 	"net/http"
@@ -12,6 +15,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/flow/front/shop"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // ask sends a request to a handler whose next handler answers 418.
@@ -294,5 +302,138 @@ func TestHTMLEntersInOnePlace(t *testing.T) {
 	})
 	if len(got) != 1 || got["items.js"] != 1 {
 		t.Errorf("got %v, want one in items.js", got)
+	}
+}
+
+// oneItem is a shop with item 1001.
+type oneItem struct {
+	httpapi.Shop
+	fails error
+	cover string // of the item; "" means one elsewhere
+}
+
+func (s *oneItem) Detail(_ context.Context, id string) (shop.View, error) {
+	if s.fails != nil {
+		return shop.View{}, s.fails
+	}
+	if id != "1001" {
+		return shop.View{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	cover := cmp.Or(s.cover, "https://a.example/1.jpg")
+	return shop.View{Item: seckill.Item{ID: id, Price: 19900, Commodity: seckill.Commodity{Price: 89900,
+		Title: `耳机 "Pro" <script>{home}`}},
+		Description: seckill.Description{Covers: []string{cover}}}, nil
+}
+
+// TestALinkToAnItemSaysWhatItIs checks what a messenger finds at an item's link, that a browser is led to the
+// storefront, and that nothing in an item's texts becomes part of the page.
+func TestALinkToAnItemSaysWhatItIs(t *testing.T) {
+	o := Options{Items: &oneItem{}}
+	got := ask(t, o, "GET", "/item/1001?lang=en", nil)
+	page := text(t, got)
+	for _, want := range []string{
+		`<title>耳机 &#34;Pro&#34; &lt;script&gt;{home} · Flash Sale</title>`,
+		`<meta property="og:title" content="耳机 &#34;Pro&#34; &lt;script&gt;{home}">`,
+		`content="Sale price ¥199.00 · Was ¥899.00"`, `<meta property="og:image" content="https://a.example/1.jpg">`,
+		`content="0; url=../?lang=en#/item/1001"`, `href="../assets/style-`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in\n%s", want, page)
+		}
+	}
+	if got.StatusCode != 200 || strings.Count(page, "{") != 3 ||
+		got.Header.Get("Content-Security-Policy") != ContentSecurityPolicy {
+		t.Errorf("%d %v\n%s", got.StatusCode, got.Header, page)
+	}
+	zh := text(t, ask(t, o, "GET", "/item/1001", http.Header{"Accept-Language": {"zh-CN"}}))
+	if !strings.Contains(zh, "秒杀价 ¥199.00") || !strings.Contains(zh, "url=../#/item/1001") {
+		t.Errorf("in Chinese:\n%s", zh)
+	}
+	for cover, want := range map[string]string{"/pictures/0a.jpg": "https://shop.example/live/pictures/0a.jpg",
+		"//b.example/1.jpg": "", "https://b.example/1.jpg": "https://b.example/1.jpg"} {
+		with := Options{Items: &oneItem{cover: cover}, URL: "https://shop.example/live/"}
+		if got := text(t, ask(t, with, "GET", "/item/1001", nil)); !strings.Contains(got,
+			`<meta property="og:image" content="`+want+`">`) {
+			t.Errorf("cover %s: no %s in\n%s", cover, want, got)
+		}
+	}
+	// Whoever keeps a copy, such as a messenger, gets none of an item that cannot be read; a browser goes on.
+	for _, fault := range []error{seckill.Refuse(seckill.CodeUnavailable), errors.New("fault"),
+		&seckill.Error{Code: seckill.CodeNotReady, RetryAfter: 1500 * time.Millisecond}} {
+		busy := ask(t, Options{Items: &oneItem{fails: fault}}, "GET", "/item/1001", nil)
+		if wait := busy.Header.Get("Retry-After"); busy.StatusCode != 503 || wait != "1" && wait != "2" ||
+			busy.Header.Get("Cache-Control") != "no-store" || !strings.Contains(text(t, busy), "url=../#/item/1001") {
+			t.Errorf("%v: %d %v, want to be asked again", fault, busy.StatusCode, busy.Header)
+		}
+	}
+	for _, target := range []string{"/item/2002", "/item/01", "/item/", "/item/1001/x"} {
+		if got := ask(t, o, "GET", target, nil).StatusCode; got != http.StatusTeapot {
+			t.Errorf("%s: %d, want it passed on", target, got)
+		}
+	}
+	if got := ask(t, Options{}, "GET", "/item/1001", nil).StatusCode; got != http.StatusTeapot {
+		t.Errorf("without items: %d", got)
+	}
+}
+
+// TestABrowserIsToldThatThereIsNoSuchPage checks what is not found: a browser gets a page with the way home, and
+// whoever asks for JSON what the API answers.
+func TestABrowserIsToldThatThereIsNoSuchPage(t *testing.T) {
+	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusNotFound
+		if r.URL.Path == "/busy" {
+			status = http.StatusServiceUnavailable
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"code":"not_found"}`))
+	})
+	const page, problem = "text/html; charset=utf-8", "application/problem+json"
+	for _, c := range []struct {
+		method, target, accept, kind, has string
+		status                            int
+	}{
+		{"GET", "/nosuch", "text/html,*/*", page, `href="./"`, 404},
+		{"GET", "/docs/", "text/html", page, `href="../"`, 404},
+		{"GET", "/a/b/c?lang=en", "text/html", page, "There is no such page.", 404},
+		{"GET", "/item/2002", "text/html", page, `href="../assets/style-`, 404},
+		{"GET", "/item/2002", "", page, `href="../assets/style-`, 404}, // a CDN does not pass Accept on
+		{"GET", "/item/x", "application/json", page, "", 404},
+		{"HEAD", "/nosuch", "text/html", page, "", 404},
+		{"GET", "/nosuch", "application/json", problem, "not_found", 404},
+		{"GET", "/nosuch", "", problem, "not_found", 404},
+		{"POST", "/nosuch", "text/html", problem, "not_found", 404},
+		{"GET", "/busy", "text/html", problem, "not_found", 503},
+	} {
+		r := httptest.NewRequest(c.method, c.target, nil)
+		r.Header.Set("Accept", c.accept)
+		w := httptest.NewRecorder()
+		Handler(next, Options{Items: &oneItem{}}).ServeHTTP(w, r)
+		body := w.Body.String()
+		if w.Code != c.status || w.Header().Get("Content-Type") != c.kind || !strings.Contains(body, c.has) ||
+			(c.method == "HEAD") != (body == "") || c.kind == page && strings.Contains(body, "not_found") {
+			t.Errorf("%s %s for %q: %d %v\n%s", c.method, c.target, c.accept, w.Code, w.Header(), body)
+		}
+	}
+	if got := text(t, ask(t, Options{}, "GET", "/robots.txt", nil)); got != robots {
+		t.Errorf("robots.txt: %q", got)
+	}
+}
+
+// TestPagesKnowTheHold checks that the pages are told for how long an order can be paid.
+func TestPagesKnowTheHold(t *testing.T) {
+	page := text(t, ask(t, Options{Hold: 15 * time.Minute}, "GET", "/", nil))
+	if !strings.Contains(page, `<html data-hold="900" lang=`) {
+		t.Errorf("no hold in %.80s", page)
+	}
+}
+
+// TestThePagesFootNamesWhoHelps checks the shop's contact, which is text.
+func TestThePagesFootNamesWhoHelps(t *testing.T) {
+	for contact, want := range map[string]string{"": `class="contact" hidden>`,
+		"a<b>@shop.example": `<b>a&lt;b&gt;@shop.example</b></span></footer>`} {
+		if page := text(t, ask(t, Options{Contact: contact}, "GET", "/", nil)); !strings.Contains(page, want) {
+			t.Errorf("contact %q: no %s in %s", contact, want, page)
+		}
 	}
 }

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXPECTED, ask, axe, base, check, close, finish, fits, has, picture, same, seckill, tabTo, until } from './harness.mjs';
+import { EXPECTED, ask, axe, base, check, close, finish, fits, has, open, picture, same, seckill, tabTo, until } from './harness.mjs';
 import { confirm, go, main, press, said, signedIn, type } from './office.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'activities-'));
@@ -43,6 +43,8 @@ for (const place of PLACES) {
     await page.locator('#item-edit-id').waitFor();
     same(await page.locator('h1').innerText(), words.newItem, 'heading');
     await fits(page, `new item, ${on}`);
+    same(/^[1-9]\d{3,}$/.test(await page.locator('#item-edit-id').inputValue()), true, 'an id is proposed');
+    await page.locator('#item-edit-id').fill('');
     await press(place, page, '#item-edit-send');
     await fault(page, 'item-edit-id', words.empty);
     same(await page.evaluate(() => document.activeElement.id), 'item-edit-id', 'focus');
@@ -181,6 +183,14 @@ for (const place of PLACES) {
     has(await main(page), [words.online, 'local', words.madeFrom, '祁门红茶', '绿茶']);
     await fits(page, `activity, ${on}`);
     await until('title over the item', async () => JSON.stringify((await ask('seckill/ing?page=1&size=50')).seckills).includes(`早场 ${place.id}`), true);
+    const shop = await open(place);
+    const head = shop.locator('.live .activity').filter({ hasText: `早场 ${place.id}` });
+    await head.waitFor();
+    same(await shop.locator('.activity + [data-item]').count(), await shop.locator('.activity').count(), 'headings with an item below');
+    same(await head.locator('.timing').isVisible(), true, 'countdown of an activity whose items end at once');
+    await fits(shop, `an activity in the list of sales, ${on}`);
+    await axe(shop, `an activity in the list of sales, ${on}`);
+    await close(shop);
     await go(page, place, '#/activity');
     for (const [name, value] of [['id', place.id], ['title', 'x']]) await type(place, page, `#activity-edit-${name}`, value);
     await page.locator('#activity-edit-start_time').fill(field(1));

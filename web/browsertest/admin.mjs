@@ -13,8 +13,8 @@ process.on('exit', () => rmSync(folder, { recursive: true }));
 EXPECTED.push(/status of 401/, /status of 403/, /status of 422/, /ERR_INTERNET_DISCONNECTED/);
 
 const TEXTS = {
-  zh: { signIn: '登录后台', orders: '订单', item: '云听', made: '新建', imported: '已导入', price: '不对', confirmed: '已接单', shipped: '已发货', waits: '等待另一位同事同意', started: '退款已开始', refunded: '已退款', withdrawn: '提议已撤回', refundDue: '退款中', refund: '退款', withdraw: '撤回提议', note: '备注', noted: '备注已添加', ended: '登录已结束', network: '没有得到答复', forbidden: '您的角色', stopped: '已停止销售', resumed: '已恢复销售', units: '现在共 60 件', blocked: '已禁止购买', removed: '已解除禁购', did: ['local 接单', 'local 备注：gift paper', 'local 发货'], both: 'ann 和 local 退款：wrong colour; agreed', asks: '等第二人同意', noOrder: '没有这笔订单', noAct: '没有这条记录', later: '在后面的页', handled: '已记为已处理', order: '顺序', alone: '您自己', left: '您已退出登录', compared: '没有这一天的账单', long: '最多 64 个字', empty: '请填写', shipLine: '第 3 行', broken: '已导出 1 笔后中断', ready: '2 行都对', done: '已发货 2 笔', wrongLine: '第 2 行：sk_price "x"' },
-  en: { signIn: 'Sign in to the back office', orders: 'Orders', item: '云听', made: 'It is new', imported: 'Imported', price: 'price', confirmed: 'The order is confirmed', shipped: 'The order is shipped', waits: 'It waits for a second person', started: 'The refund has begun', refunded: 'Refunded', withdrawn: 'The proposal is withdrawn', refundDue: 'Refund due', refund: 'Refund', withdraw: 'Withdraw the proposal', note: 'Note', noted: 'The note is added', ended: 'Your session has ended', network: 'There was no answer', forbidden: 'Your roles', stopped: 'The sale is stopped', resumed: 'The sale is resumed', units: 'It has 60 units now', blocked: 'The block holds', removed: 'The block is removed', did: ['confirmed by local', 'note by local: gift paper', 'shipped by local'], both: 'refund by ann and local: wrong colour; agreed', asks: 'waits for a second person', noOrder: 'There is no such order', noAct: 'There is no such act', later: 'on a later page', handled: 'It is recorded as handled', order: 'in no particular order', alone: 'your own proposal', left: 'You are signed out', compared: 'The provider has no bill', long: 'At most 64 characters', empty: 'Please fill this in', shipLine: 'Line 3', broken: 'It broke off after 1 orders', ready: 'No line is wrong, of 2', done: 'Shipped: 2', wrongLine: 'Line 2: sk_price "x"' },
+  zh: { signIn: '登录后台', orders: '订单', item: '云听', made: '新建', imported: '已导入', price: '不对', confirmed: '已接单', shipped: '已发货', waits: '等待另一位同事同意', started: '退款已开始', refunded: '已退款', withdrawn: '提议已撤回', refundDue: '退款中', refund: '退款', withdraw: '撤回提议', note: '备注', noted: '备注已添加', ended: '登录已结束', network: '没有得到答复', forbidden: '您的角色', stopped: '已停止销售', resumed: '已恢复销售', units: '现在共 60 件', blocked: '已禁止购买', removed: '已解除禁购', did: ['local 接单', 'local 备注：gift paper', 'local 发货'], both: 'ann 和 local 退款：wrong colour; agreed', noOrder: '没有这笔订单', noAct: '没有这条记录', later: '在后面的页', handled: '已记为已处理', undecided: '要有人决定款项', gone: '确认已全部退回', ofItem: (id) => `商品 ${id} 的订单`, alone: '您自己', left: '您已退出登录', compared: '没有这一天的账单', long: '最多 64 个字', empty: '请填写', shipLine: '第 3 行', broken: '已导出 1 笔后中断', ready: '2 行都对', done: '已发货 2 笔', wrongLine: '第 2 行：sk_price "x"' },
+  en: { signIn: 'Sign in to the back office', orders: 'Orders', item: '云听', made: 'It is new', imported: 'Imported', price: 'price', confirmed: 'The order is confirmed', shipped: 'The order is shipped', waits: 'It waits for a second person', started: 'The refund has begun', refunded: 'Refunded', withdrawn: 'The proposal is withdrawn', refundDue: 'Refund due', refund: 'Refund', withdraw: 'Withdraw the proposal', note: 'Note', noted: 'The note is added', ended: 'Your session has ended', network: 'There was no answer', forbidden: 'Your roles', stopped: 'The sale is stopped', resumed: 'The sale is resumed', units: 'It has 60 units now', blocked: 'The block holds', removed: 'The block is removed', did: ['confirmed by local', 'note by local: gift paper', 'shipped by local'], both: 'refund by ann and local: wrong colour; agreed', noOrder: 'There is no such order', noAct: 'There is no such act', later: 'on a later page', handled: 'It is recorded as handled', undecided: 'somebody has to decide', gone: 'Say that all of it went back', ofItem: (id) => `Orders of item ${id}`, alone: 'your own proposal', left: 'You are signed out', compared: 'The provider has no bill', long: 'At most 64 characters', empty: 'Please fill this in', shipLine: 'Line 3', broken: 'It broke off after 1 orders', ready: 'No line is wrong, of 2', done: 'Shipped: 2', wrongLine: 'Line 2: sk_price "x"' },
 };
 const PLACES = [
   { lang: 'zh', size: 'phone', keyboard: true, id: '7001', n: 0 },
@@ -118,14 +118,16 @@ for (const place of PLACES) {
   await check(`${on}: a paid order is found, confirmed, annotated and shipped`, async () => {
     ids.first = await paid(place);
     const page = await signedIn(place, '#/orders');
-    await press(place, page, '#orders-filter-send');
-    await page.locator('#orders-filter .form-end .fault').filter({ hasText: /\S/ }).waitFor();
+    same(await page.locator('td a', { hasText: ids.first }).count(), 1, 'lines of the order on the first screen');
+    await page.locator('#todo dd a').first().waitFor(); // an order to confirm
+    await fits(page, `first screen, ${on}`);
     await type(place, page, '#orders-filter-item', '07');
     await press(place, page, '#orders-filter-send');
     await page.locator('#orders-filter-item-fault').filter({ hasText: /\S/ }).waitFor();
-    await type(place, page, '#orders-filter-item', place.id);
+    await page.locator(`#orders-items option[value^="${place.id} · 云听"]`).waitFor({ state: 'attached' });
+    await type(place, page, '#orders-filter-item', `${place.id} · 云听`);
     await press(place, page, '#orders-filter-send');
-    await page.locator('caption').filter({ hasText: words.order }).waitFor();
+    await page.locator('caption').filter({ hasText: words.ofItem(place.id) }).waitFor();
     same(new URL(page.url()).hash, `#/orders?item=${place.id}`, 'address');
     await press(place, page, '#sort-created');
     await page.waitForURL(/sort=created/);
@@ -212,16 +214,38 @@ for (const place of PLACES) {
     ids.third = await paid(place);
     await seckill('refund', ids.third, '--why', 'a mistake', '--who', 'ann');
     await go(page, place, `#/order/${ids.third}`);
-    for (const name of ['carrier', 'number']) await type(place, page, `#ship-${name}`, 'SF1');
-    await press(place, page, '#ship-send');
-    await page.locator('dialog').filter({ hasText: words.asks }).waitFor();
-    await page.keyboard.press('Escape');
-    await page.locator('dialog').waitFor({ state: 'detached' });
+    await page.locator('.waits').waitFor();
+    same(await page.locator('#ship, #confirm-order').count(), 0, 'ways to confirm and ship while a refund waits');
     await press(place, page, page.locator('summary').filter({ hasText: words.withdraw }));
     await type(place, page, '#withdraw-why', 'so it is');
     await press(place, page, '#withdraw-send');
     await said(page, words.withdrawn);
     same(await stateOf(ids.third, place.n), 'paid', 'state');
+
+    let as = { undecided: true, outside: 20 };
+    const held = async (route) => { // as if a part of its money had gone back outside the shop
+      const response = await route.fetch();
+      const body = await response.json();
+      if (body.result?.order_id) Object.assign(body.result, as);
+      for (const p of body.result?.payments || []) p.outside = as.outside;
+      await route.fulfill({ response, json: body });
+    };
+    await page.locator('#ship').waitFor();
+    same(await page.locator('#accept').count(), 0, 'ways to let it ship');
+    await page.route('**/admin/commands', held);
+    await page.reload();
+    await page.locator('.facts').filter({ hasText: words.undecided }).waitFor();
+    same(await page.locator('#ship, #confirm-order').count(), 0, 'ways to confirm and ship while its money waits');
+    same(await page.locator('#accept').count(), 1, 'ways to let it ship');
+    await fits(page, `order whose money waits, ${on}`);
+    as = { undecided: true, outside: 1e6 }; // all of it, and more
+    await page.reload();
+    await page.locator('summary').filter({ hasText: words.gone }).waitFor();
+    same(await page.locator('#accept-back').count(), 1, 'places for what really went back');
+    as = { state: 'rejected', reason: 'sold_out', amount: 0, payments: [] };
+    await page.reload();
+    await page.locator('.facts .pill').waitFor();
+    same((await main(page)).includes('0.00'), false, 'an amount of an order that was rejected');
     await close(page);
   });
 
@@ -239,7 +263,7 @@ for (const place of PLACES) {
     });
     await page.goto(await link());
     await go(page, place, `#/orders?item=${place.id}`);
-    const numbers = () => page.locator('tbody a').allInnerTexts();
+    const numbers = () => page.locator('tbody a.code').allInnerTexts();
     const pages = [await numbers()];
     await press(place, page, '#page-next');
     await page.locator('#page-first').waitFor();
@@ -267,7 +291,7 @@ for (const place of PLACES) {
       writeFileSync(join(folder, name), `\ufeff${[head, ...below].join('\r\n')}\r\n`);
       return join(folder, name);
     };
-    const filled = lines.map((line, i) => line.replace(',,,', `,"顺丰, ""SF""",'=${i},`));
+    const filled = lines.map((line, i) => line.replace(',,,', `,"顺丰, ""SF""",'+SF${i},`));
     await go(page, place, '#/ship');
     await fits(page, `ship, ${on}`);
     await page.locator('#ship-file-file').setInputFiles(write('bad.csv', filled[0], filled[1].replace(/^o\w{6}/, 'obbbbbb')));
@@ -298,7 +322,7 @@ for (const place of PLACES) {
     await page.locator('#ship-done').filter({ hasText: words.done }).waitFor();
     const { carrier, number } = await ask(`order/${other}`, mine(shoppers[place.n]));
     same(carrier, '顺丰, "SF"', 'carrier');
-    same(number.startsWith('='), true, `number without what kept it harmless: ${number}`);
+    same(number.startsWith('+'), true, `number without what kept it harmless: ${number}`);
     await close(page);
   });
 
@@ -498,7 +522,7 @@ await check('money that needs a person: refunds refused and due, unknown payment
     const { operator } = route.request().postDataJSON();
     const none = { count: 0, amount: 0, payments: [] };
     const answers = {
-      open: { now: at, due: { ...none, count: 1, amount: 1, payments: [{ ...payment, refused: '', next: at }] }, refused: { count: 1500, amount: 199, payments: [payment] }, unknown: { count: 1, amount: 5, orders: [{ order_id: id, item: '7002', amount: 5, since: at, cause: 'hold over', closes_to: 'expired' }] }, waiting: { count: 0, refunds: [] }, unreadable: ['a row'] },
+      open: { now: at, due: { ...none, count: 1, amount: 1, payments: [{ ...payment, refused: '', next: at }] }, refused: { count: 1500, amount: 199, payments: [payment] }, unknown: { count: 1, amount: 5, orders: [{ order_id: id, item: '7002', amount: 5, since: at, cause: 'hold over', closes_to: 'expired' }] }, outside: none, waiting: { count: 0, refunds: [] }, unreadable: ['a row'] },
       case: { ...real, state: 'closing', payments: [payment] },
       again: { order_id: id, state: 'refund_due', due: 199, asked: 1, changed: true },
       ask: { order_id: id, state: 'closing', due: 0, changed: true },

@@ -1,18 +1,24 @@
 // Unit tests of the back office's rules: addresses, CSV files, files of items, the audit log. Run: node --test
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { Unreadable, harmless, line, read, records, time, unquoted, yuan } from '../src/admin/csv.js';
+import { Unreadable, decoded, id, line, read, text, time, yuan } from '../src/admin/csv.js';
 import { atLines, changesOf, exportText, readItems } from '../src/admin/itemlist.js';
 import { changed, placeOf, readPlace } from '../src/admin/place.js';
 
 globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
+const { TEXTS } = await import('../src/i18n.js');
+const { STATES } = await import('../src/state-texts.js');
 const { whole } = await import('../src/admin/audit.js');
 const { compared, dayOf } = await import('../src/admin/bills.js');
 const { byMinute, dataOf } = await import('../src/admin/live.js');
 const { causeText, refusalText } = await import('../src/admin/shopsays.js');
-const { csvLine } = await import('../src/admin/orders.js');
+const { asHTML } = await import('../src/admin/itemedit.js');
+const { csvLine, wanted, windowOf } = await import('../src/admin/orders.js');
 const { parcelFault, parcelsOf, shipBatch, shippedBy } = await import('../src/admin/ship.js');
 const { command, now, patiently, words, Problem } = await import('../src/admin/call.js');
+
+Object.assign(TEXTS, STATES); // as admin.js does
 
 const bytes = (text) => new TextEncoder().encode(text);
 
@@ -31,13 +37,16 @@ test('an address is read as it was written', () => {
   assert.equal(changed(new URLSearchParams('a=1&b=2'), { a: '', b: true, c: false, d: 'x y' }).toString(), 'b=1&d=x+y');
 });
 
-test('a cell that a spreadsheet would take for a formula is made harmless, and back', () => {
-  for (const cell of ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx', '＝1', '＋1', '－1', '＠x']) {
-    assert.equal(harmless(cell), `'${cell}`);
-    assert.equal(unquoted(harmless(cell)), cell);
+test('a cell that a spreadsheet would change is marked as text, and read without the mark', () => {
+  const back = (cell) => read(`a,b\n${line(['x', cell])}`, { required: ['a', 'b'] }).lines[0].cell('b');
+  for (const cell of ['=1+1', '+1', '-1', '@x', '\tx', '＝1', '＠x', '12345678901234', '00123', '1e5', '1.50', '3-4', '12:30', '3月4日', 'DEC12', '１２', 'TRUE', 'NA', 'null', "'a", "'=1", '`5']) {
+    assert.equal(text(cell), `'${cell}`);
+    if (cell !== '\tx') assert.equal(back(text(cell)), cell);
   }
-  for (const cell of ['', 'a=1', "'a", '1', ' =1']) assert.equal(unquoted(harmless(cell)), cell);
-  assert.equal(line(['a,b', 'say "x"', '=1', 7, undefined, ' x']), '"a,b","say ""x""",\'=1,7,," x"\n');
+  for (const cell of ['', 'x=1', 'SF1000', '128 GB', 'MIT', '3 人帐篷', '顺丰', 'Nan Li', '…']) assert.deepEqual([text(cell), back(cell)], [cell, cell]);
+  assert.deepEqual([id('12345678901'), id('123456789012'), text(undefined)], ['12345678901', "'123456789012", '']);
+  for (const [cell, want] of [['="75312"', '75312'], ['"=""75312"""', '75312'], ['`75312', '75312'], ["'75312", '75312'], ['75312\t', '75312']]) assert.equal(read(`a,b\nx,${cell}\n`, { required: ['a', 'b'] }).lines[0].cell('b'), want);
+  assert.equal(line(['a,b', 'say "x"', "'=1", 7, undefined, ' x']), '"a,b","say ""x""",\'=1,7,," x"\n');
 });
 
 test('times and money are written as the command line tool does', () => {
@@ -50,29 +59,80 @@ test('times and money are written as the command line tool does', () => {
 });
 
 test('a file’s lines are read by their columns, and numbered as an editor does', () => {
-  const got = read(bytes('\ufeffnumber,order,x\r\n1,"a, ""b""",\r\n\r\n2,c\r\n"3,d,\r\n 4 , e ,\r\n'), ['order', 'number']);
-  assert.deepEqual(got.lines.map((l) => [l.n, l.cell('order'), l.cell('number'), l.cell('none')]), [[2, 'a, "b"', '1', ''], [6, 'e', '4', '']]);
-  assert.deepEqual(got.faults.map((f) => [f.n, f.text]), [[4, 'csv_width'], [5, 'csv_quotes']]);
-  for (const [text, why] of [['', 'csv_empty'], ['order\n1\n', 'csv_missing'], ['order,order,number\n', 'csv_twice'], ['order,number\n', 'csv_none'], ['"order,number\n', 'csv_head']]) {
-    assert.throws(() => read(bytes(text), ['order', 'number']), (e) => e instanceof Unreadable && e.text === why, why);
+  const format = { required: ['order', 'number'] };
+  const got = read('number,order,x\r\n1,"a, ""b""",\r\n\r\n2,c\r\n"3,d,\r\n 4 , e ,\r\n5,"f\r\ng",\r\n6,h,i,j\r\n', format);
+  assert.deepEqual(got.lines.map((l) => [l.n, l.cell('order'), l.cell('number'), l.cell('none')]), [[2, 'a, "b"', '1', ''], [4, 'c', '2', ''], [6, 'e', '4', ''], [7, 'f\ng', '5', '']]);
+  assert.deepEqual(got.faults.map((f) => [f.n, f.text]), [[5, 'csv_quotes'], [9, 'csv_width']]);
+  for (const [body, why] of [['', 'csv_empty'], ['order\n1\n', 'csv_missing'], ['order,order,number\n', 'csv_twice'], ['order,number\n', 'csv_none'], ['"order,number\n', 'csv_head']]) {
+    assert.throws(() => read(body, format), (e) => e instanceof Unreadable && e.text === why, why);
   }
-  assert.throws(() => read(new Uint8Array([0xff, 0xfe, 65, 0]), []), { text: 'csv_utf16' });
-  assert.throws(() => read(new Uint8Array([65, 0xff]), []), { text: 'csv_utf8' });
+  assert.throws(() => decoded(new Uint8Array([65, 0xff])), { text: 'csv_utf8' });
 });
 
-test('records may have several lines', () => {
-  assert.deepEqual(records('a,b\r\n"x\r\ny",1\n\nz,"2"'), [{ n: 1, cells: ['a', 'b'] }, { n: 2, cells: ['x\ny', '1'] }, { n: 5, cells: ['z', '2'] }]);
-  assert.deepEqual(records('a,\n'), [{ n: 1, cells: ['a', ''] }]);
-  for (const text of ['a,"b', 'a,"b"c\n', 'a,b"c\n']) assert.equal(records(text), null, text);
+test('a cell from outside is a formula for no separator, and is read as it was', () => {
+  const cells = JSON.parse(readFileSync(new URL('../../shared/api/csvfile/testdata/cells.json', import.meta.url), 'utf8'));
+  for (const [cell, written] of Object.entries(cells)) {
+    assert.equal(text(cell), written);
+    assert.equal(read(`a,b\nx,${line([text(cell)])}`, { required: ['a', 'b'] }).lines[0].cell('b'), cell);
+  }
+});
+
+test('files that spreadsheets save are read', () => {
+  const utf16 = (body, big) => new Uint8Array([...body].flatMap((c) => (big ? [c.charCodeAt(0) >> 8, c.charCodeAt(0) & 255] : [c.charCodeAt(0) & 255, c.charCodeAt(0) >> 8])));
+  for (const [what, file] of Object.entries({
+    semicolons: bytes('a;b\n1;顺丰\n'),
+    tabs: utf16('\ufeffa\tb\r\n1\t顺丰\r\n', false),
+    'the other UTF-16': utf16('\ufeffa\tb\n1\t顺丰\n', true),
+    'no mark': utf16('a,b\n1,顺丰\n', false),
+    'a mark': bytes('\ufeffa,b\n1,顺丰\n'),
+    'full-width commas': bytes('a，b\n1，顺丰\n'),
+    'a line that says so': bytes('sep=;\r\na;b\r\n1;顺丰\r\n'),
+    returns: bytes('a,b\r1,顺丰\r'),
+    'rows and columns of commas': bytes('a,b,,\n1,顺丰,,\n,,,\n , ,\n'),
+  })) {
+    const got = read(decoded(file), { required: ['a', 'b'] });
+    assert.deepEqual([got.lines.map((l) => [l.cell('a'), l.cell('b')]), got.faults], [[['1', '顺丰']], []], what);
+  }
+  const faults = (body) => read(body, { required: ['a', 'b'], numbers: ['b'] }).faults.map((f) => f.text);
+  assert.deepEqual(faults('a,b\nx,7.5e+13\nx,"7,5E13"\nx,75.0\nx,#REF!\nnan,1\nx,1234567890123450\n'), ['csv_short', 'csv_short', 'csv_decimal', 'csv_error', 'csv_blank', 'csv_cut']);
+  assert.deepEqual(faults("a,b\nx,'1234567890123450\nx,1234567890123456\n75.0,100\n"), []);
+  for (const cell of ['nan', 'NaN', 'NaT', '<NA>', '#REF!', '#N/A', '###', 'Err:502']) {
+    const got = read(`a,b\n${text(cell)},1\n`, { required: ['a', 'b'] });
+    assert.deepEqual([got.lines.map((l) => l.cell('a')), got.faults], [[cell], []], cell);
+  }
+  assert.deepEqual(faults('a,b,\nx,1,more\n'), ['csv_width']);
+  assert.deepEqual(faults('a,,b\nx,more,1\n'), ['csv_nameless']);
+});
+
+test('an activity that is chosen brings its own times, unless somebody typed some', () => {
+  const activity = (day) => ({ start_time: `2026-11-${day}T02:00:00Z`, end_time: `2026-11-${day}T03:00:30Z` });
+  const windows = new Map([['1', activity(11)], ['2', activity(21)]]);
+  const query = (text) => new URLSearchParams(text);
+  const times = (day) => ({ from: `2026-11-${day}T02:00:00Z`, to: `2026-11-${day}T04:00:30.000Z` });
+  const local = (text) => new Date(Date.parse(text) - new Date(text).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const first = query({ activity: '1', ...times(11) });
+  const shown = { from: local(times(11).from), to: local(times(11).to) };
+  assert.deepEqual(windowOf({ activity: '1', from: '', to: '' }, query(''), windows), times(11));
+  assert.deepEqual(windowOf({ activity: '2', ...shown }, first, windows), times(21), 'another activity');
+  assert.deepEqual(windowOf({ activity: '', ...shown }, first, windows), { from: '', to: '' }, 'any');
+  assert.deepEqual(windowOf({ activity: '3', ...shown }, first, windows), { from: '', to: '' }, 'one that is not known');
+  assert.deepEqual(windowOf({ activity: '2', day: '2026-11-21', ...shown }, first, windows), { from: '', to: '' }, 'a day');
+  assert.deepEqual(windowOf({ activity: '2', ...shown, from: '2026-11-21T08:30' }, first, windows), {}, 'typed with it');
+  assert.deepEqual(windowOf({ activity: '2', ...shown }, query(times(11)), windows), {}, 'typed before');
+  assert.deepEqual(windowOf({ activity: '1', ...shown }, first, windows), {}, 'the same activity');
+  assert.deepEqual(windowOf(shown, first, windows), {}, 'who may see no activities');
+  assert.equal(wanted(query('undecided=')).undecided, true);
 });
 
 test('parcels: what is wrong is told by line, and spreadsheets’ marks are taken off', () => {
   const id = (c) => `o${c.repeat(31)}`;
-  const text = ['order,carrier,number', `${id('a')},SF,'=1`, `${id('a')},SF,1`, 'x,SF,1', `${id('b')},,1`, `${id('c')},SF,1.23E+15`, `${id('d')},SF,${'1'.repeat(65)}`].join('\n');
+  const text = ['order,carrier,number', `${id('a')},SF,'=1`, `${id('a')},SF,1`, 'x,SF,1', `${id('b')},,1`, `${id('c')},SF,="7"`, `${id('d')},SF,${'1'.repeat(65)}`].join('\n');
   const got = parcelsOf(bytes(text));
-  assert.deepEqual(got.parcels, [{ n: 2, order: id('a'), carrier: 'SF', number: '=1' }]);
-  assert.deepEqual(got.faults.map((f) => f.n), [3, 4, 5, 6, 7]);
+  assert.deepEqual(got.parcels, [{ n: 2, order: id('a'), carrier: 'SF', number: '=1' }, { n: 6, order: id('c'), carrier: 'SF', number: '7' }]);
+  assert.deepEqual(got.faults.map((f) => f.n), [3, 4, 5, 7]);
+  assert.match(parcelFault('number: want the carrier\'s: 7.5E+13 was shortened by a spreadsheet; enter it'), /改过：7\.5E\+13。/);
   assert.match(parcelFault('order: want confirmed; it is refund_due'), /退款中/);
+  assert.equal(parcelFault('order: want one about whose money somebody has decided: 20.00 of 88.80 yuan went back outside the shop'), '88.80 元中已在本店之外退回 20.00 元，要先有人决定款项。');
   assert.equal(parcelFault('something new'), 'something new');
 });
 
@@ -97,17 +157,20 @@ test('a shipment that breaks off goes on where it was, and counts each parcel on
 
 const ITEM = { id: '1', title: 't', price: 9, sk_price: 1.5, start_time: '2026-11-11T02:00:00Z', end_time: '2026-11-12T02:00:00Z', stock: 5, limit: 1, covers: [], detail: '', commodity_id: '1' };
 
+const ITEMS = 'id,title,price,sk_price,start_time,end_time,stock,limit';
+
 test('a file of items becomes what the shop takes', () => {
+  const none = { price: '', sk_price: '', start_time: '', end_time: '', stock: '', limit: '' };
   const json = '[{"id": 9007199254740993, "price": 88.80}]';
   assert.equal(readItems('a.JSON', json).text, json, 'as it is: long numbers stay exact');
-  const csv = readItems('a.csv', 'id,title,covers,questions\n1,t,/a /b,"1+1=? = 2 | two\nx = y"\n2,u,,\n');
+  const csv = readItems('a.csv', `${ITEMS},covers,questions\n1,t,,,,,,,/a /b,"1+1=? = 2 | two\nx = y"\n2,u,,,,,,,,\n`);
   assert.deepEqual(JSON.parse(csv.text), [
-    { id: '1', title: 't', covers: ['/a', '/b'], questions: [{ text: '1+1=?', answers: ['2', 'two'] }, { text: 'x', answers: ['y'] }] },
-    { id: '2', title: 'u', covers: [], questions: [] },
+    { id: '1', title: 't', ...none, covers: ['/a', '/b'], questions: [{ text: '1+1=?', answers: ['2', 'two'] }, { text: 'x', answers: ['y'] }] },
+    { id: '2', title: 'u', ...none, covers: [], questions: [] },
   ]);
   assert.deepEqual(csv.lines, [2, 4]);
   assert.equal(atLines('x items.json: element 2 (line 1): no; element 1 (line 1): no', csv.lines), 'x line 4: no; line 2: no');
-  for (const [name, text, why] of [['a.txt', '', 'import_kind'], ['a.json', '{', 'import_json'], ['a.json', '{}', 'import_array'], ['a.csv', 'id\n', 'import_none'], ['a.csv', 'id\n1,2\n', 'import_width'], ['a.csv', '"', 'import_quotes']]) {
+  for (const [name, text, why] of [['a.txt', '', 'import_kind'], ['a.json', '{', 'import_json'], ['a.json', '{}', 'import_array'], ['a.csv', `${ITEMS}\n`, 'csv_none'], ['a.csv', `${ITEMS}\n1,2\n`, 'csv_width'], ['a.csv', '"', 'csv_head'], ['a.csv', `${ITEMS}\n"1,2\n`, 'csv_quotes'], ['a.csv', `${ITEMS.replace('price', 'preis')}\n`, 'csv_unknown']]) {
     assert.throws(() => readItems(name, text), { message: why }, why);
   }
 });
@@ -189,7 +252,17 @@ test('what the shop says in English is read in the page’s language where it is
   assert.equal(causeText('1.00 yuan by trade t1: notify'), '1.00 元，交易号 t1：支付平台通知');
   assert.equal(causeText('note by id/ann: a: b'), 'id/ann 备注：a: b');
   assert.equal(causeText('sold_out'), '已抢光');
+  assert.equal(causeText('notify'), '支付平台通知');
   assert.equal(causeText('blocked'), '买家被禁购');
+  for (const [text, want] of [
+    ['outside', '已在本店之外退回'],
+    ['88.80 yuan of trade t1 went back outside the shop', '88.80 元已在本店之外退回，交易号 t1'],
+    ['20.00 of 88.80 yuan of trade t1 went back: notification n1', '88.80 元中已退回 20.00 元，交易号 t1：支付平台通知 n1'],
+    ['20.00 of 88.80 yuan of trade t1 went back: query of refund r1', '88.80 元中已退回 20.00 元，交易号 t1：查询退款 r1 得知'],
+    ['20.00 of 88.80 yuan of trade t1 went back: bill of 2026-11-11', '88.80 元中已退回 20.00 元，交易号 t1：2026-11-11 的账单'],
+    ['ships all the same, 20.00 yuan went back, says id/ann: agreed: yes', 'id/ann 决定照常发货，20.00 元已退回：agreed: yes'],
+    ['88.80 yuan of trade t1 went back, refund r1', '88.80 元已退回，交易号 t1，退款编号 r1'],
+  ]) assert.equal(causeText(text), want);
   assert.match(refusalText('fixed since 2026-11-11T10:00:00Z, when it was loaded for sale'), /^不能改：.*11.* 已装载待售。$/);
   for (const tell of [causeText, refusalText]) assert.equal(tell('something new'), 'something new');
 });
@@ -252,4 +325,10 @@ test('a comparison that outlasts its call is waited for; one that fails sooner i
   await assert.rejects(compare(), { status: 503 }); // after five minutes
   assert.deepEqual([looks > -1000, told], [true, 2]);
   await assert.rejects(compared(page, '2026-11-11', Promise.reject(new Error('no list'))), /no list/); // nothing is compared
+});
+
+test('a description without tags is plain text, by lines', () => {
+  assert.equal(asHTML('A & B < C\n\n红茶'), '<p>A &amp; B &lt; C</p>\n<p>红茶</p>');
+  assert.equal(asHTML('It&#39;s 5&#34; &amp; red & white'), '<p>It&#39;s 5&#34; &amp; red &amp; white</p>');
+  for (const same of ['', '<p>红</p>\nx', 'x<br>y', '<script>1</script>']) assert.equal(asHTML(same), same);
 });

@@ -13,8 +13,8 @@ const json = { 'Content-Type': 'application/json' };
 EXPECTED.push(/status of 422/, /net::ERR_FAILED/); // a reason that the shop refuses; a request that is lost
 
 const PLACES = [
-  { lang: 'zh', size: 'phone', n: 0, paid: '支付成功', confirmed: '商家已接单', shipped: '已发货', received: '已收货', completed: '已完成', refundDue: '退款中', refunded: '已退款', prices: '购买时的价格', receive: '我已收到', signInEnded: '您的登录已到期', by: '自动视为已收货', ask: '申请退款', why: '退款原因', send: '提交申请', empty: '请填写退款原因', long: '最多 500 个字，现在有 501 个', refused: '请写明原因', lost: '暂时没有得到答复', asked: '您已申请退款', report: '核对秒杀报告', check: '核对', filled: '验证公钥和盐已由本页填好', noFile: '请选择证明文件', inIt: '签名的报告里', says: '已收货，1 件', notIn: '签过名的报告里没有这一行', unsigned: '签名不对', buyer: '盐不对', other: '不是这笔订单的证明', damaged: '已损坏', key: '另一把密钥', noKey: '这不是验证公钥' },
-  { lang: 'en', size: 'desktop', n: 1, paid: 'Paid', confirmed: 'Confirmed', shipped: 'Shipped', received: 'Received', completed: 'Completed', refundDue: 'Refund on its way', refunded: 'Refunded', prices: 'Prices when you bought it', receive: 'I received it', signInEnded: 'Your sign-in has ended', by: 'it counts as received on', ask: 'Ask for a refund', why: 'Why do you want your money back?', send: 'Send', empty: 'Please say why', long: 'At most 500 characters. There are 501', refused: 'Please give a reason of 1 to 500 characters', lost: 'There was no answer', asked: 'You asked for a refund', report: 'Check that this order is in the sale’s report', check: 'Check', filled: 'has filled in the verifier and the salt', noFile: 'Please choose the file', inIt: 'is in the report that', says: 'Received, × 1', notIn: 'has no such line', unsigned: 'The signature is wrong', buyer: 'the salt is wrong', other: 'not a proof of this order', damaged: 'damaged', key: 'signed with another key', noKey: 'not a verifier' },
+  { lang: 'zh', size: 'phone', n: 0, copy: '复制', paid: '支付成功', confirmed: '商家已接单', shipped: '已发货', received: '已收货', completed: '已完成', refundDue: '退款中', refunded: '已退款', prices: '购买时的价格', receive: '我已收到', signInEnded: '您的登录已到期', by: '自动视为已收货', ask: '申请退款', why: '退款原因', send: '提交申请', empty: '请填写退款原因', long: '最多 500 个字，现在有 501 个', refused: '请写明原因', lost: '暂时没有得到答复', asked: '您已申请退款', report: '核对秒杀报告', check: '核对', filled: '验证公钥和盐已由本页填好', noFile: '请选择证明文件', inIt: '签名的报告里', says: '已收货，1 件', notIn: '签过名的报告里没有这一行', unsigned: '签名不对', buyer: '盐不对', other: '不是这笔订单的证明', damaged: '已损坏', key: '另一把密钥', noKey: '这不是验证公钥' },
+  { lang: 'en', size: 'desktop', n: 1, copy: 'Copy', paid: 'Paid', confirmed: 'Confirmed', shipped: 'Shipped', received: 'Received', completed: 'Completed', refundDue: 'Refund on its way', refunded: 'Refunded', prices: 'Prices when you bought it', receive: 'I received it', signInEnded: 'Your sign-in has ended', by: 'it counts as received on', ask: 'Ask for a refund', why: 'Why do you want your money back?', send: 'Send', empty: 'Please say why', long: 'At most 500 characters. There are 501', refused: 'Please give a reason of 1 to 500 characters', lost: 'There was no answer', asked: 'You asked for a refund', report: 'Check that this order is in the sale’s report', check: 'Check', filled: 'has filled in the verifier and the salt', noFile: 'Please choose the file', inIt: 'is in the report that', says: 'Received, × 1', notIn: 'has no such line', unsigned: 'The signature is wrong', buyer: 'the salt is wrong', other: 'not a proof of this order', damaged: 'damaged', key: 'signed with another key', noKey: 'not a verifier' },
 ];
 const who = (place) => shoppers[place.n];
 
@@ -64,7 +64,12 @@ for (const place of PLACES) {
     await ship(id);
     await looksAgain(page);
     await says(page, place.shipped);
-    has(await text(page), ['SF Express 顺丰', `SF${id.slice(-12)}`, place.by]);
+    const shown = await text(page);
+    has(shown, ['SF Express 顺丰', `SF${id.slice(-12)}`, place.by]);
+    const places = ['SF Express', item.commodity.title, place.prices, place.ask];
+    const found = places.map((words) => shown.indexOf(words));
+    same(String(found), String([...found].sort((a, b) => a - b)), `the parcel before the goods, the rest after: ${places}`);
+    same(await page.getByRole('button', { name: place.copy }).count(), 2, 'buttons that copy a number');
     await picture(page, `shipped-${lang}`);
     await fits(page, `shipped, ${on}`);
     await page.locator('#main').focus();

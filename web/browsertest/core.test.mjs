@@ -3,11 +3,29 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pickVariant } from '../src/chooser.js';
 import * as core from '../src/core.js';
+import { calendar } from '../src/keep.js';
 
 /** Runs a table: [name, arguments, want]. */
 function table(name, f, rows) {
   for (const [what, args, want] of rows) test(`${name}: ${what}`, () => assert.deepEqual(f(...args), want));
 }
+
+table('lookAgain', core.lookAgain, [
+  ['the first failure', [0, 0, 0], 1000],
+  ['spread over half as much again', [0, 0, 1], 1500],
+  ['the third', [2, 0, 0], 4000],
+  ['as the server wishes', [0, 20_000, 0], 20_000],
+  ['longer than it wishes', [3, 1000, 0], 8000],
+  ['never more than the usual wait', [40, 0, 0], core.LOOK_FAR],
+]);
+
+test('a reminder is a calendar file whose lines are short, and whose texts stay texts', () => {
+  const file = calendar({ id: '2002', start_time: '2026-11-11T02:00:00Z' }, `${'双十一耳机'.repeat(9)}; a,b\n\nBEGIN:VEVENT`, 'https://shop.example/item/2002', Date.UTC(2026, 10, 1));
+  for (const line of file.split('\r\n')) assert.ok(Buffer.byteLength(line) <= 75 && !line.includes('\n'), line);
+  const whole = file.replaceAll('\r\n ', '');
+  for (const want of ['\r\nDTSTART:20261111T020000Z\r\n', '\r\nDTSTAMP:20261101T000000Z\r\n', '\r\nTRIGGER:-PT10M\r\n', '双十一耳机\\; a\\,b BEGIN:VEVENT\r\n', '\r\nURL:https://shop.example/item/2002\r\n']) assert.ok(whole.includes(want), want);
+  assert.equal(whole.split('\r\nBEGIN:VEVENT\r\n').length, 2);
+});
 
 const CASHIER_ORDER = { state: 'pending_payment', payBy: 1000, payments: [] };
 table('cashierText', core.cashierText, [
@@ -148,6 +166,7 @@ table('addressFaults', core.addressFaults, [
 ]);
 table('addressText', core.addressText, [
   ['one text', [good], '王小明 13800000000 上海市浦东新区 世纪大道 1 号'],
+  ['what pasting brings along', [{ ...good, phone: '\u202d13800000000\u202c', street: '世纪\u200b大道 1 号\ufeff\ud83d' }], '王小明 13800000000 上海市浦东新区 世纪大道 1 号'],
   ['blanks', [{ ...good, name: ' 王  小明\n' }], '王 小明 13800000000 上海市浦东新区 世纪大道 1 号'],
 ]);
 const near = { start_time: '2026-01-01T00:01:00Z', end_time: '2026-01-02T00:00:00Z', stock: 1 };

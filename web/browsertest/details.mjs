@@ -119,7 +119,7 @@ await check('a device clock one hour fast opens nothing', async () => {
 
 await check('full stock is not a small stock; an ended item offers nothing', async () => {
   const page = await open({ size: 'phone', lang: 'zh', shopper: first });
-  has(await card(page, item.id).innerText(), ['共 3 件']);
+  has(await card(page, item.id).innerText(), ['剩 3 / 3 件']);
   await page.goto(new URL(`?lang=en#/item/${ENDED}`, base).href);
   const button = page.locator('.card .button');
   await button.filter({ hasText: 'Ended' }).waitFor();

@@ -54,7 +54,7 @@ await check('desktop, English: the figures follow the sale', async () => {
   await shows(page, 'counts', 'Placed', '0');
   const first = await buy(0, 3);
   await shows(page, 'stock', 'Left', '37');
-  await shows(page, 'stock', 'Held', '3');
+  await shows(page, 'stock', 'Held by orders', '3');
   await shows(page, 'counts', 'Placed', '3');
   await pay(0, first);
   await shows(page, 'counts', 'Paid', '3');
@@ -84,7 +84,7 @@ await check('phone, Chinese: before a sale it says what is ready', async () => {
   await picture(page, 'live-phone');
   await page.goto(new URL(`admin?lang=zh#/live/${item.id}`, base).href);
   await shows(page, 'stock', '剩余', '35');
-  same(await page.locator('#live-ready').evaluate((d) => d.open), false, 'the checks are open during a sale');
+  same(await page.locator('#live-ready').isVisible(), false, 'what is to be right before the start is shown during a sale');
   await close(page);
 });
 
@@ -130,8 +130,8 @@ const recorded = async (act) => {
 };
 
 for (const [lang, size, keyboard, words] of [
-  ['en', 'desktop', false, { stopped: 'The sale is stopped.', resumed: 'The sale is resumed.', by: 'By local', stop: 'Stop', resume: 'Resume', state: 'Stopped', figures: ['35 units left are not sold any more', '5 units stay held, at least 2 of them unpaid', 'Existing orders can still be paid'] }],
-  ['zh', 'phone', true, { stopped: '已停止销售。', resumed: '已恢复销售。', by: 'local', stop: '停止销售', resume: '恢复销售', state: '已停止', figures: ['剩余 35 件不再卖', '已占 5 件不变，其中至少 2 件待付款', '已有订单仍可付款'] }],
+  ['en', 'desktop', false, { stopped: 'The sale is stopped.', resumed: 'The sale is resumed.', by: 'By local', stop: 'Stop', resume: 'Resume', state: 'Stopped', figures: ['35 units left are not sold any more', 'The 5 units that orders hold stay with them, paid and unpaid; at least 2 are unpaid', 'Existing orders can still be paid'] }],
+  ['zh', 'phone', true, { stopped: '已停止销售。', resumed: '已恢复销售。', by: 'local', stop: '停止销售', resume: '恢复销售', state: '已停止', figures: ['剩余 35 件不再卖', '订单占用的 5 件不变，其中至少 2 件待付款', '已有订单仍可付款'] }],
 ]) {
   await check(`stop and resume, ${keyboard ? 'by keyboard' : 'by mouse'}, ${lang}: told before, typed, and who did it`, async () => {
     const page = await signedIn({ size, lang }, `#/live/${item.id}`);

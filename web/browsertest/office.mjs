@@ -63,11 +63,13 @@ export async function auditLog(page, place) {
   let log = '';
   for (const day of await twoDays()) {
     await go(page, place, `#/audit?day=${day}`);
+    await still(page);
     log += await main(page);
     while (await page.locator('#page-next').count()) {
       const before = page.url();
       for (let n = 1; page.url() === before; n++) { // a list that is being drawn anew may lose a press
-        await press(place, page, '#page-next');
+        if (!(await page.locator('#page-next').count())) break; // drawn anew meanwhile, as the last page
+        await page.locator('#page-next').click({ timeout: 10_000 }).catch(() => {}); // it may go while it is pressed
         await page.waitForURL((url) => url.href !== before, { timeout: 20_000 }).catch((e) => n < 3 || Promise.reject(e));
       }
       await still(page);

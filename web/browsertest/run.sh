@@ -57,8 +57,10 @@ elif [ "${3-}" = day ]; then
 else
   drive admin.mjs --refund-alone-yuan 100 # the longest comes first
   [ -n "${QUICK-}" ] || drive activities.mjs # .ci/run leaves it to make nightly
+  [ -n "${QUICK-}" ] || drive many.mjs --past-orders 10000
   drive run.mjs
   drive details.mjs --stock 3 --limit 2
+  drive looks.mjs --stock 1 --limit 1
   port=$(free_port)
   ISSUER_PORT=$port drive signin.mjs --limit 5 --issuers "http://localhost:$port|shop"
   port=$(free_port)

@@ -191,7 +191,7 @@ await check('another shop’s token, an earlier sign-in’s, and an issuer whose
   EXPECTED.push(/status of 401/);
   const foreign = await tokenOfAnotherShop();
   const { shop: earlier } = await control({});
-  const cases = { 'another audience': { idToken: foreign }, 'another nonce': { idToken: earlier }, 'clock fast': { clock: 5 * MINUTE }, 'clock slow': { clock: -5 * MINUTE } };
+  const cases = { 'another audience': { idToken: foreign }, 'another nonce': { idToken: earlier }, 'clock fast': { clock: 5 * MINUTE }, 'clock slow': { clock: -11 * MINUTE } };
   for (const [name, wrong] of Object.entries(cases)) {
     const lang = name.startsWith('another') ? 'en' : 'zh';
     const page = await open({ size: lang === 'en' ? 'desktop' : 'phone', lang });
@@ -318,6 +318,18 @@ await check('the issuer goes down under way: tried again, and nobody is signed i
   same(posts, 2, 'attempts');
   await axe(page, 'away');
   EXPECTED.splice(-2);
+  await close(page);
+});
+
+await check('what the shop has to mend is not told as the shopper’s fault', async () => {
+  EXPECTED.push(/status of 503/);
+  await startIssuer();
+  const page = await open({ size: 'phone', lang: 'zh' });
+  const refused = { status: 503, json: { code: 'signin_broken', detail: '不是您的问题', retry_after_ms: 60_000 } };
+  await page.route('**/signin', (route) => (route.request().method() === 'POST' ? route.fulfill(refused) : route.continue()));
+  await buyAs(page, 'ada');
+  await nobody(page, '没有登录成功', '不是您的问题');
+  EXPECTED.pop();
   await close(page);
 });
 

@@ -89,6 +89,7 @@ for (const [name, problems, sends, want] of [
   ['busy, then an answer', [{ status: 429, retryAfter: 1000 }, { status: 503 }], 3, 'ok'],
   ['a refusal is an answer', [{ status: 401 }], 1, 401],
   ['longer than a shopper waits', [{ status: 503, retryAfter: SIGN_IN_PATIENCE + 1 }], 1, 503],
+  ['the shop has to mend something', [{ status: 503, code: 'signin_broken', retryAfter: 60_000 }], 1, 503],
   ['busy for ever', Array(99).fill({ status: 503, retryAfter: 8_000 }), 4, 503],
 ]) {
   test(`patiently: ${name}`, async () => {

@@ -157,7 +157,7 @@ func build(root string) (map[string][]byte, error) {
 	delete(files, names["early.js"])
 	delete(names, "early.js")
 	logo := "data:image/svg+xml," + inAddress.Replace(string(files["pictures/logo.svg"]))
-	for _, page := range []string{"index", "status", "admin"} {
+	for _, page := range []string{"index", "status", "admin", "item", "404"} {
 		text, err := os.ReadFile(filepath.Join(root, source, page+".html"))
 		if err != nil {
 			return nil, err
@@ -241,6 +241,7 @@ func texts(script string) map[string][2]string {
 var (
 	named   = regexp.MustCompile(`(<[^>]*data-text="(\w+)"[^>]*>)(</)`)
 	labels  = regexp.MustCompile(`data-label="(\w+)"`)
+	inText  = regexp.MustCompile(`\{\{(\w+)\}\}`) // {name} is for the server to fill in
 	oneLang = regexp.MustCompile(`<html lang="[^"]*"`)
 )
 
@@ -262,6 +263,7 @@ func translate(page string, table map[string][2]string, language int) (string, e
 	page = labels.ReplaceAllStringFunc(page, func(s string) string {
 		return s + ` aria-label="` + text(labels.FindStringSubmatch(s)[1]) + `"`
 	})
+	page = inText.ReplaceAllStringFunc(page, func(s string) string { return text(s[2 : len(s)-2]) })
 	if len(missing) > 0 {
 		return "", fmt.Errorf("i18n.js has no %s", strings.Join(missing, ", "))
 	}

@@ -10,10 +10,13 @@ import './admin/texts.js';
 import { forgetTyped, typedBy } from './admin/typed.js';
 import { dropSheetEntry, openSheet } from './dialogs.js';
 import { announce, el, put, setText } from './dom.js';
-import { startLanguage, switchLanguage, t, tOr, translate, when } from './i18n.js';
+import { TEXTS, startLanguage, switchLanguage, t, tOr, translate } from './i18n.js';
+import { STATES } from './state-texts.js';
 
 const PLACE = 'seckill.staff.place'; // where to go on after signing in, in this tab
 const EVERY = 3_000; // ms between looks whether somebody has signed in elsewhere
+
+Object.assign(TEXTS, STATES);
 
 const main = document.getElementById('main');
 const content = document.getElementById('content');
@@ -137,7 +140,7 @@ function whoSheet() {
   put(
     sheet.body,
     el('p', {}, t('office_who', { who: me.who, roles: rolesText() })),
-    me.ends_at && el('p', { class: 'soft' }, t('office_until', { time: when(me.ends_at) })),
+    el('p', { class: 'soft' }, t('office_until')),
     el('button', { class: 'button', type: 'button', id: 'sign-out', onclick: () => sheet.close(leave) }, t('office_leave')),
   );
 }

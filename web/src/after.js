@@ -36,24 +36,19 @@ const REFUNDABLE = ['paid', 'confirmed', 'shipped', 'received'];
 let changed = ''; // the part that the shopper changed just now: it gets the focus once it is drawn
 
 /**
- * Shows in `node` what there is for an order, as GET /order/{id} answers. `again` asks for the order once more and draws
+ * Shows in `top` where the parcel is, and in `node` what else there is for an order, as GET /order/{id} answers. `again` asks for the order once more and draws
  * it if it changed.
  * @param {object} io  el, put, t, TEXTS, at, when, yuan, announce, confirmSheet; orderAct(order, what, body), which throws a
- *   Problem; drafts and keepDraft, of this tab; wantedCancel, whether the shopper gave it up just now; and for the report's check shopper and tOr
+ *   Problem; drafts and keepDraft, of this tab; wantedCancel, whether the shopper gave it up just now; copyButton(text); and for the report's check shopper and tOr
  */
-export function show(io, node, order, again) {
+export function show(io, top, node, order, again) {
   Object.assign(io.TEXTS, TEXTS);
   const late = io.wantedCancel && REFUNDABLE.includes(order.state); // it was being cancelled
-  io.put(node, late && io.el('p', { class: 'notification' }, io.t('paid_first')), order.carrier && parcel(io, order, again), order.as_sold && prices(io, order), refund(io, order, again), reportCheck(io, order));
+  io.put(top, late && io.el('p', { class: 'notification' }, io.t('paid_first')), order.carrier && parcel(io, order, again));
+  io.put(node, order.as_sold && prices(io, order), refund(io, order, again), reportCheck(io, order));
   if (late) io.announce(io.t('paid_first'));
   if (changed) document.getElementById(changed)?.focus();
   changed = '';
-  // Staff work while nobody looks: who comes back to the page sees what became of it.
-  const seen = () => {
-    if (!node.isConnected) document.removeEventListener('visibilitychange', seen);
-    else if (document.visibilityState === 'visible') again();
-  };
-  document.addEventListener('visibilitychange', seen);
 }
 
 const heading = ({ el, t }, name) => el('h2', { id: `head-${name}`, tabindex: -1 }, t(name));
@@ -68,7 +63,7 @@ function parcel(io, order, again) {
     'section',
     { class: 'panel', 'aria-labelledby': 'head-parcel' },
     heading(io, 'parcel'),
-    el('dl', { class: 'facts' }, el('dt', {}, t('carrier')), el('dd', {}, order.carrier), el('dt', {}, t('parcel_no')), el('dd', {}, order.number)),
+    el('dl', { class: 'facts' }, el('dt', {}, t('carrier')), el('dd', {}, order.carrier), el('dt', {}, t('parcel_no')), el('dd', {}, order.number, io.copyButton(order.number))),
     note && el('p', { class: 'soft rich' }, note),
     order.state === 'shipped' && receiveButton(io, order, again),
   );

@@ -101,7 +101,6 @@ export const myOrders = async (page, size) => (await call('GET', list('order/lis
 
 /** Does something to an order, or asks for something of it: "cancel", "received", … */
 export const orderAct = (order, what, body) => call('POST', `order/${id(order)}/${what}`, { body, personal: true, acts: true });
-export const cancelOrder = (order) => orderAct(order, 'cancel');
 
 /** Another pass to push for a shopper who has this order, {url, pass}. */
 export const pushOffer = (order) => orderAct(order, 'push');

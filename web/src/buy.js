@@ -9,6 +9,7 @@ import { announce, el, pause, put, setText } from './dom.js';
 import { door } from './door.js';
 import { noteAccepted, noteClosed, noteOrder } from './holds.js';
 import { t, tOr } from './i18n.js';
+import { onLook } from './items.js';
 import { lineOf } from './line.js';
 import { showOrder, statePanel } from './panel.js';
 import { follow, purchase } from './purchase.js';
@@ -17,6 +18,7 @@ import { limitText, nameOf, optionsText } from './variants.js';
 import { signIn, signedIn } from './who.js';
 
 const RENEWALS = 2; // how often a refused ticket is renewed at one press
+const STALE = 7_000; // ms for which a look may still show what was there before the refusal
 const RECENT = 100; // orders among which the item's orders are counted
 
 /** Opens the sheet for an item, after asking who buys; `back` when its shopper comes back from signing in. */
@@ -118,6 +120,7 @@ function form(io, problem) {
   const total = el('span', { class: 'now' });
   const submit = el('button', { class: 'button wide', type: 'submit' });
   const ready = el('p', { class: 'ready', role: 'status' });
+  const hold = Number(document.documentElement.dataset.hold); // seconds
 
   function step(by) {
     count = Math.min(most, Math.max(1, count + by));
@@ -168,7 +171,7 @@ function form(io, problem) {
         address.node,
         fault,
         el('div', { class: 'pinned' }, el('div', { class: 'row total' }, el('span', {}, t('total')), total), ready, submit),
-        el('p', { class: 'soft center small' }, t('submit_note')),
+        hold > 0 && el('p', { class: 'soft center small' }, t('submit_note', { n: Math.round(hold / 6) / 10 })),
       ),
     );
     step(0);
@@ -234,7 +237,7 @@ async function run(io, body, renewed = 0) {
   if (signal.aborted) return;
   if (result.kind === 'accepted') return void watch(io, result.orderId, { count: body.count, push: result.push });
   if (result.kind === 'limit') return void atLimit(io, result.problem);
-  refused(io, result.problem);
+  refused(io, result.problem, body);
 }
 
 // What is pushed of an order that can be paid says all that this sheet shows.
@@ -300,7 +303,8 @@ function atLimit(io, problem) {
   watch(io, problem.orderId, { words, other: problem.other });
 }
 
-function refused(io, problem) {
+// `body` is the purchase that was refused.
+function refused(io, problem, body) {
   if (problem.status === 422) return void form(io, problem);
   const unknown = noToken(problem);
   const title = unknown ? t('sign_in_first') : tOr(`refused_${problem.code}`, t('refused'));
@@ -312,8 +316,20 @@ function refused(io, problem) {
       if (await signIn(place)) openPurchase(io.item, place);
     });
   const next = unknown ? action('sign_in', signInAgain) : action('done', () => io.close());
-  io.show((node) => void put(node, statePanel({ look: 'bad', title, text }, el('div', { class: 'actions' }, next)).node));
+  const since = now();
+  io.show((node) => {
+    put(node, statePanel({ look: 'bad', title, text }, el('div', { class: 'actions' }, next)).node);
+    return body && ['sold_out', 'not_enough', 'stopped'].includes(problem.code) ? onLook((item) => now() - since > STALE && isBack(io, item, body)) : undefined;
+  });
   announce(`${title} ${text}`);
+}
+
+// Units came back while the shopper still reads that there were none.
+function isBack(io, { id, stock: n, state }, body) {
+  if (id !== io.item.id || n < body.count || state !== 'online') return;
+  const words = { look: 'good', title: t('back_again'), text: t('back_again_text', { n }) };
+  io.show((node) => void put(node, statePanel(words, el('div', { class: 'actions' }, action('buy', () => run(io, body)))).node));
+  announce(`${words.title} ${words.text}`);
 }
 
 const action = (name, f) => el('button', { class: 'button', type: 'button', onclick: f }, t(name));

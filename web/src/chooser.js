@@ -28,7 +28,7 @@ export function pickVariant(items, chosen, i, value) {
   return items.filter((item) => item.variant.options[i].value === value).reduce((best, item) => (like(item) > like(best) ? item : best));
 }
 
-/** Radio buttons, a group for each option. onChoose(item) is called when another variant is chosen. */
+/** Radio buttons that look like chips, a group for each option, in the order of the items' ids. onChoose(item) is called when another variant is chosen. */
 export function chooser(io, onChoose) {
   const { el, put, setText, t } = io;
   Object.assign(io.TEXTS, TEXTS);
@@ -57,9 +57,9 @@ export function chooser(io, onChoose) {
 
   // The buttons stay as long as the variants do: a button that is made anew would lose the focus.
   function update(family, item) {
-    items = family;
+    items = [...family].sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : 1));
     chosen = item;
-    const key = JSON.stringify(family.map((one) => one.variant));
+    const key = JSON.stringify(items.map((one) => one.variant));
     if (key !== built) {
       values = [];
       put(node, item.variant.options.map(group), note);
@@ -68,8 +68,7 @@ export function chooser(io, onChoose) {
     for (const { i, value, input, text } of values) {
       const sold = items.every((one) => one.stock <= 0 || one.variant.options[i].value !== value);
       input.checked = chosen.variant.options[i].value === value;
-      setText(text, sold ? `${value} · ${t('sold_out')}` : value);
-      text.className = sold ? 'soft' : '';
+      put(text, sold ? [el('s', {}, value), ` · ${t('sold_out')}`] : value);
     }
   }
   return { node, update };

@@ -65,6 +65,15 @@ export function retryWait(attempt, retryAfter, random = Math.random()) {
   return Math.round(wait * (0.5 + random / 2));
 }
 
+/**
+ * How long until what a page shows is asked for again after it could not be had: at least the server's wish, else 1 s,
+ * doubled each time up to LOOK_FAR, spread over half as much again.
+ */
+export function lookAgain(failures, retryAfter, random = Math.random()) {
+  const wait = Math.min(LOOK_FAR, SECOND * 2 ** Math.min(failures, 10));
+  return Math.round(Math.max(retryAfter || 0, wait) * (1 + random / 2));
+}
+
 /** Milliseconds of a Retry-After header: seconds or an HTTP date; 0 when it says nothing usable (RFC 9110, 10.2.3). */
 export function retryAfterHeader(value, localNow = Date.now()) {
   if (!value) return 0;
@@ -155,9 +164,13 @@ export function percentOff(item) {
 /** The parts of an address, in the order in which they are written on a parcel. */
 export const ADDRESS_FIELDS = ['name', 'phone', 'region', 'street'];
 
+/** A text as the API takes it: one line, without the invisible characters that pasting brings along. */
+export const clean = (text) =>
+  (text || '').replace(/(?![\u200c\u200d\u{e0020}-\u{e007f}])\p{Cf}|[\u034f\u115f\u1160\u3164\uffa0]|\p{Cs}/gu, '').replace(/[\s\p{Cc}]+/gu, ' ').trim();
+
 /** The one text that the API takes: the parts, separated by blanks. */
 export const addressText = (parts) =>
-  ADDRESS_FIELDS.map((name) => (parts[name] || '').trim().replace(/\s+/g, ' ')).join(' ').trim();
+  ADDRESS_FIELDS.map((name) => clean(parts[name])).join(' ').trim();
 
 /**
  * What is wrong with an address, by part: {} when nothing is, else {name: 'empty' | 'short' | 'digits', …}; `street` is
@@ -165,7 +178,7 @@ export const addressText = (parts) =>
  */
 export function addressFaults(parts) {
   const faults = {};
-  const text = (name) => (parts[name] || '').trim();
+  const text = (name) => clean(parts[name]);
   for (const name of ADDRESS_FIELDS) if (!text(name)) faults[name] = 'empty';
   if (text('phone') && !/^\+?[\d\s-]{6,20}$/.test(text('phone'))) faults.phone = 'digits';
   if (text('region') && [...text('region')].length < 2) faults.region = 'short';

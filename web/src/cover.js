@@ -7,10 +7,11 @@ const HUES = [6, 18, 30, 150, 205, 225, 262, 335]; // hues that look well beside
 /** A picture's address under the page's own: the shop may lie below a stage's path. */
 export const pictureAddress = (src) => src?.replace(/^\/(?!\/)/, '');
 
-export function cover(item) {
+/** `eager`: it is among the first that are seen. */
+export function cover(item, eager) {
   const src = pictureAddress(item.commodity.covers?.[0]);
   if (!src) return drawn(item);
-  const picture = el('img', { src, alt: '', loading: 'lazy', decoding: 'async', width: SIZE, height: SIZE });
+  const picture = el('img', { src, alt: '', loading: eager ? 'eager' : 'lazy', decoding: 'async', width: SIZE, height: SIZE });
   picture.addEventListener('error', () => picture.replaceWith(drawn(item)), { once: true });
   return picture;
 }

@@ -1,9 +1,7 @@
 // What an order's state looks like, with what its shopper can do about it: the same in the purchase sheet, the list and
 // the order's page.
-import { cancelOrder } from './api.js';
 import { now, onSecond } from './clock.js';
 import { cashierText, clockText, outcome } from './core.js';
-import { confirmSheet } from './dialogs.js';
 import { announce, el, icon, put, setText } from './dom.js';
 import { t, tOr } from './i18n.js';
 import { cashierNote, payButton } from './pay.js';
@@ -48,21 +46,4 @@ export function showOrder(node, order, { words, actions = [] } = {}) {
     if (panel.time) setText(panel.time, t('pay', values));
   };
   return onSecond(draw);
-}
-
-/** A button that cancels the order once it is confirmed. `onDone` runs afterwards, with the server's text when refused. */
-export function cancelButton(order, onDone) {
-  const run = async () => {
-    if (!(await confirmSheet(t('cancel_ask'), t('cancel_ask_text'), t('cancel_order'), t('cancel_keep')))) return;
-    button.disabled = true;
-    try {
-      await cancelOrder(order.id);
-      onDone('');
-    } catch (problem) {
-      button.disabled = false;
-      onDone(problem.detail || t('no_answer'));
-    }
-  };
-  const button = el('button', { class: 'button plain', type: 'button', onclick: run }, t('cancel_order'));
-  return button;
 }

@@ -1,8 +1,9 @@
 // The texts that only the status page shows, so that no shopper waits for them.
 import { TEXTS } from './i18n.js';
+import { STATES } from './state-texts.js';
 
 // name: [Chinese, English]; {x} is filled in.
-Object.assign(TEXTS, {
+Object.assign(TEXTS, STATES, {
   status: ['运行状态', 'System status'],
   status_text: ['只读，每 2 秒刷新', 'Read-only, refreshed every 2 s'],
   status_to_shop: ['去会场', 'To the shop'],

@@ -4,7 +4,7 @@ import { knownNow } from './clock.js';
 import { patiently, tokenUser } from './core.js';
 import { openSheet } from './dialogs.js';
 import { announce, el, pause, put } from './dom.js';
-import { TEXTS, t } from './i18n.js';
+import { TEXTS, t, tOr } from './i18n.js';
 import { statePanel } from './panel.js';
 import { become, forget, keepSignIn, shopper, takeSignIn } from './session.js';
 
@@ -43,11 +43,12 @@ function signInSheet(onClose) {
   return {
     ...sheet,
     signal: left.signal,
-    busy: (name) => show({ look: 'wait', title: t(name), text: t('signin_wait'), busy: true }),
+    busy: (name) => show({ look: 'wait', title: t(name), text: tOr(`${name}_text`, t('signin_wait')), busy: true }),
     // Why nobody is signed in: "refused", "cancelled", "mismatch", "insecure", or "away", which one may try again.
-    trouble(why, again) {
+    // `text` is the server's, if it has one.
+    trouble(why, again, text) {
       const button = el('button', { class: 'button', type: 'button', onclick: again }, t(why === 'away' ? 'retry' : 'signin_again'));
-      show({ look: 'bad', title: t(`signin_${why}`), text: t(`signin_${why}_text`) }, why !== 'insecure' && button, closeButton(sheet));
+      show({ look: 'bad', title: t(`signin_${why}`), text: text || t(`signin_${why}_text`) }, why !== 'insecure' && button, closeButton(sheet));
     },
     patiently: (send) => patiently(send, (ms) => pause(ms, left.signal), () => show({ look: 'wait', title: t('signin_busy'), text: t('signin_busy_text'), busy: true })),
   };
@@ -134,7 +135,7 @@ export function finishSignIn({ answer, kept }) {
         place = kept.place;
         sheet.close(() => resolve(place));
       } catch (problem) {
-        if ([400, 401, 403, 422].includes(problem.status)) sheet.trouble('refused', again);
+        if (/^(signin|invalid)_/.test(problem.code)) sheet.trouble('refused', again, problem.detail);
         else sheet.trouble('away', accept);
       }
     };

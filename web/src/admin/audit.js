@@ -54,15 +54,21 @@ export const audit = {
   },
 };
 
-/** Entries without those that only say that an act began which this page also has the end of. */
+/** Entries without the beginnings of acts whose end is also on this page; a person's roles stand at the first entry only. */
 export function whole(entries) {
   const ended = new Set(entries.filter((e) => e.kind === 'ended').map((e) => e.id));
-  return entries.filter((e) => e.kind !== 'begun' || !ended.has(e.id));
+  const told = new Set();
+  return entries.filter((e) => e.kind !== 'begun' || !ended.has(e.id)).map((e) => {
+    const person = `${e.who} ${e.roles}`;
+    if (told.has(person)) return { ...e, roles: '' };
+    told.add(person);
+    return e;
+  });
 }
 
 const columns = (next) => [
   { name: 'time', title: t('audit_time'), cell: (e) => when(e.at, true) },
-  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles.split(',').map((r) => tOr(`role_${r}`, r)).join(t('office_comma')))], by: (e) => e.who },
+  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, ...(e.roles ? [el('br'), el('small', { class: 'soft' }, e.roles.split(',').map((r) => tOr(`role_${r}`, r)).join(t('office_comma')))] : [])], by: (e) => e.who },
   { name: 'act', title: t('audit_act'), long: true, cell: (e) => [el('b', {}, e.act), ' ', el('span', { class: 'code' }, e.subject)], by: (e) => e.act },
   { name: 'change', title: t('audit_change'), long: true, cell: (e) => (e.before || e.after ? el('span', { class: 'code' }, `${e.before || '–'} → ${e.after || '–'}`) : '') },
   { name: 'why', title: t('audit_why'), long: true, cell: (e) => e.why },

@@ -5,12 +5,14 @@ import { t, when } from '../i18n.js';
 import { command, passing } from './call.js';
 import { form } from './form.js';
 import { orderLink } from './orders.js';
+import { placeOf } from './place.js';
 import { table } from './table.js';
 import { addTexts } from './texts.js';
 
 addTexts({
   bills_title: ['对账', 'Bills'],
   bills_text: ['支付平台某一天的账单与账本对比。商店每天早上自动对一次；每次对账都会保存。', 'The payment provider’s bill of a day, compared with the ledger. The shop does so each morning by itself. Every comparison is kept.'],
+  bills_days: ['最近的账单日', 'The last days'],
   bills_now: ['现在对账', 'Compare now'],
   bills_goes_on: ['要半分钟以上，正在后台对账。请留在这个页面，结果会显示出来。', 'It takes longer than half a minute, and goes on. Stay on this page: its result will be shown.'],
   bills_done: ['已对账，{n} 处不同。', 'Compared. Differences: {n}.'],
@@ -36,9 +38,12 @@ addTexts({
   difference_refund_foreign: ['在支付平台后台退的款，不是商店退的', 'Refunded in the provider’s console, not by this shop'],
   difference_refund_twice: ['账单上这笔退款出现多次', 'The bill has the refund more than once'],
   difference_row_unreadable: ['账本里的这一行读不出来，没有对', 'The ledger’s row cannot be read, so it was not compared'],
+  bills_lacks: ['；可能不全：{why}', '; the sum may lack something: {why}'],
+  difference_line_unreadable: ['账单的第 {line} 行读不出来，没有对：{why}', 'Line {line} of the bill cannot be read, so it was not compared: {why}'],
 });
 
 const DAY = 86_400_000; // ms
+const DAYS = 7; // to choose from
 const OUTLASTS = 20_000; // ms; a call that fails after this time was given up while the comparison went on
 const EVERY = 5_000; // ms between two looks for its result
 const LONGEST = 300_000; // ms; the comparison's own limit
@@ -69,13 +74,17 @@ export const bills = {
       announce(t('bills_goes_on'));
     };
     const now = page.may('reconcile') && compare(page, day, newest, tell);
-    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('bills_text')), choose, now, goesOn), results);
+    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('bills_text')), days(page, day), choose, now, goesOn), results);
     const { reconciliations } = await listed;
     if (page.signal.aborted) return;
     const shown = reconciliations.toReversed().map((r) => result(page, r));
     put(results, shown.length ? shown : el('p', { class: 'panel soft', role: 'status' }, t('bills_none')));
   },
 };
+
+/** The days whose bills exist by now, to choose from. */
+const days = (page, day) =>
+  el('nav', { class: 'row-actions', 'aria-label': t('bills_days') }, Array.from({ length: DAYS }, (_, i) => dayOf(page.now() - (i + 1) * DAY)).map((d) => el('a', { class: 'button plain small', href: placeOf('bills', '', { day: d }), 'aria-current': d === day ? 'true' : null }, d.slice(5))));
 
 /**
  * Compares; what outlasts its call goes on, and its result is asked for. before: a promise of when the newest result was
@@ -113,7 +122,7 @@ const compare = (page, day, before, goesOn) =>
 
 function result(page, r) {
   const columns = [
-    { name: 'what', title: t('bills_what'), long: true, cell: (d) => t(`difference_${d.kind}`) },
+    { name: 'what', title: t('bills_what'), long: true, cell: (d) => t(`difference_${d.kind}`, d) + (d.kind === 'refund_foreign' && d.why ? t('bills_lacks', d) : '') },
     { name: 'order', title: t('orders_order'), cell: (d) => d.order && orderLink(d.order) },
     { name: 'here', title: t('bills_here'), figure: true, cell: (d) => `¥${yuan(d.here)}` },
     { name: 'there', title: t('bills_there'), figure: true, cell: (d) => `¥${yuan(d.there)}` },

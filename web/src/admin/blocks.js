@@ -11,7 +11,7 @@ import { addTexts } from './texts.js';
 addTexts({
   blocks_title: ['禁购名单', 'Blocks'],
   field_subject: ['买家编号或网络地址', 'User, or network address'],
-  blocks_subject_hint: ['例如 1001、203.0.113.7 或 203.0.113.0/24', 'Such as 1001, 203.0.113.7 or 203.0.113.0/24'],
+  blocks_subject_hint: ['例如 1001、203.0.113.7 或 203.0.113.0/24。没有验证的商品不看网络地址。', 'Such as 1001, 203.0.113.7 or 203.0.113.0/24. Items without checks do not look at networks.'],
   blocks_caption: ['被禁购的买家和网络地址，没有特定顺序', 'Users and network addresses that may not buy, in no particular order'],
   blocks_of: ['{subject} 的禁购记录', 'Blocks of {subject}'],
   blocks_who: ['谁', 'Who'],

@@ -62,4 +62,4 @@ export const windowFields = (form, of) => [
 ];
 
 /** The field of a new thing's id. */
-export const idField = () => ({ name: 'id', label: t('field_id_new'), hint: t('field_id_new_hint'), required: true, check: checks.id, input: { inputmode: 'numeric' } });
+export const idField = (value) => ({ name: 'id', value, label: t('field_id_new'), hint: t('field_id_new_hint'), required: true, check: checks.id, input: { inputmode: 'numeric' } });

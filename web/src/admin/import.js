@@ -4,6 +4,7 @@ import { announce, el, put } from '../dom.js';
 import { t, when } from '../i18n.js';
 import { Problem, command, words } from './call.js';
 import { confirm } from './confirm.js';
+import { decoded } from './csv.js';
 import { form } from './form.js';
 import { atLines, changesOf, exported, readItems } from './itemlist.js';
 import { placeOf } from './place.js';
@@ -18,11 +19,7 @@ addTexts({
   import_kind: ['请选择 .json 或 .csv 文件。', 'Please choose a .json or .csv file.'],
   import_json: ['文件不是 JSON。', 'The file is not JSON.'],
   import_array: ['文件应是商品的数组：[{…}, …]。', 'The file should be an array of items: [{…}, …].'],
-  import_quotes: ['CSV 的引号不对。', 'The quotes of the CSV file are wrong.'],
-  import_width: ['CSV 有的行格数与第一行不同。', 'A line of the CSV file has another number of fields than the first.'],
-  import_none: ['文件里没有商品。', 'The file has no items.'],
   import_large: ['文件超过 {most} MiB，请拆开。', 'The file has more than {most} MiB: split it.'],
-  import_utf8: ['文件不是 UTF-8 文本。', 'The file is not UTF-8 text.'],
   import_wrong: ['{n} 处不对，什么都没有改。', 'Wrong: {n}. Nothing was changed.'],
   import_wrong_more: ['还有 {n} 处。', 'And {n} more.'],
   import_line: ['第 {n} 行：{what}', 'Line {n}: {what}'],
@@ -60,17 +57,12 @@ export const imports = {
 async function look(page, result, file) {
   put(result);
   if (file.size > MAX_SIZE) throw new Error(t('import_large', { most: MAX_SIZE >> 20 }));
-  let text;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
-  } catch {
-    throw new Error(t('import_utf8'));
-  }
   let read;
   try {
-    read = readItems(file.name, text);
+    read = readItems(file.name, decoded(new Uint8Array(await file.arrayBuffer())));
   } catch (problem) {
-    throw new Error(t(problem.message));
+    const what = t(problem.message, problem.values);
+    throw new Error(problem.n ? t('import_line', { n: problem.n, what }) : what);
   }
   let judged;
   try {

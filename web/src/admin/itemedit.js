@@ -8,7 +8,7 @@ import { confirm } from './confirm.js';
 import { idField, localTime, ruled, windowFields, wireTime } from './editor.js';
 import { checks, form } from './form.js';
 import { MAX_STOCK } from './items.js';
-import { oneItem, questionsOf, writtenQuestions } from './itemlist.js';
+import { allItems, oneItem, questionsOf, writtenQuestions } from './itemlist.js';
 import { placeOf } from './place.js';
 import { addTexts } from './texts.js';
 
@@ -44,15 +44,16 @@ addTexts({
   edit_covers: ['图片', 'Pictures'],
   edit_covers_hint: ['每行一个地址，最多 {most} 个，第一个显示在列表里。', 'One address on a line, at most {most}. Lists show the first.'],
   edit_covers_many: ['最多 {most} 个，现在有 {n} 个。', 'At most {most}. There are {n}.'],
+  edit_shopper: ['买家看到的样子', 'As shoppers see it'],
   edit_upload: ['上传图片', 'Upload a picture'],
-  edit_upload_text: ['上传后地址会加到上面的“图片”里，保存商品后才会显示给买家。图片重新编码，拍摄地点等信息会去掉。', 'Its address is added to “Pictures” above; shoppers see it once the item is saved. It is encoded anew, without what the camera wrote, such as the place.'],
+  edit_upload_text: ['上传后地址会加到下面的“图片”里，保存商品后才会显示给买家。图片重新编码，拍摄地点等信息会去掉。', 'Its address is added to “Pictures” below; shoppers see it once the item is saved. It is encoded anew, without what the camera wrote, such as the place.'],
   edit_file: ['文件', 'File'],
   edit_file_hint: ['JPEG 或 PNG，最大 3.5 MiB、800 万像素，每边最多 8000 像素。', 'JPEG or PNG, at most 3.5 MiB, 8 million pixels, and 8000 a side.'],
   edit_file_large: ['文件有 {n} MiB，最大 3.5 MiB。', 'The file has {n} MiB: at most 3.5.'],
   edit_uploaded: ['已上传：{width} × {height}，{kib} KiB。', 'Uploaded: {width} by {height}, {kib} KiB.'],
   edit_preview: ['预览', 'Preview'],
-  edit_detail: ['详情（HTML）', 'Description (HTML)'],
-  edit_detail_hint: ['最多 {most} 个字。脚本、表单、样式等会去掉，保存后会告诉您去掉了什么。', 'At most {most} characters. Scripts, forms, styles and the like are taken out, and you are told what went.'],
+  edit_detail: ['详情（文字或 HTML）', 'Description (text or HTML)'],
+  edit_detail_hint: ['最多 {most} 个字。没有标签的文字，每行成一段。脚本、表单、样式等会去掉，保存后会告诉您去掉了什么。', 'At most {most} characters. Of text without tags each line becomes a paragraph. Scripts, forms, styles and the like are taken out, and you are told what went.'],
   edit_commodity: ['货号', 'Id of the goods'],
   edit_commodity_hint: ['不填就与商品编号相同。', 'Empty: the same as the item’s.'],
   edit_checks_standard: ['标准', 'standard'],
@@ -106,13 +107,26 @@ export const edit = {
     if (page.signal.aborted) return;
     if ((page.id || like) && !found) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
     const it = like ? null : found;
+    const free = it ? '' : await freeId();
+    if (page.signal.aborted) return;
     const over = it?.rules.every((r) => r.may === 'fixed');
-    const fields = editor(page, it, found);
+    const fields = editor(page, it, found, free);
     if (over) fields.querySelector('.form-end').remove();
-    put(page.node, el('section', { class: 'panel' }, it && el('h2', {}, `${it.id} · ${it.title}`), it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title'))), fields), page.may('picture') && !over && el('section', { class: 'panel' }, el('h2', {}, t('edit_upload')), el('p', { class: 'soft' }, t('edit_upload_text')), uploader()));
+    const links = it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title')), ' · ', el('a', { class: 'text-link', href: `./#/item/${it.id}`, target: '_blank', rel: 'noopener' }, t('edit_shopper')));
+    put(page.node, page.may('picture') && !over && el('section', { class: 'panel' }, el('h2', {}, t('edit_upload')), el('p', { class: 'soft' }, t('edit_upload_text')), uploader()), el('section', { class: 'panel' }, it && el('h2', {}, `${it.id} · ${it.title}`), links, fields));
     previews();
   },
 };
+
+// An id for a new item: the one after the largest; '' where that is unknown or too long.
+const freeId = async () => {
+  const { items } = await allItems().catch(() => ({ items: [] }));
+  const id = String(items.reduce((most, one) => (BigInt(one.id) > most ? BigInt(one.id) : most), 1000n) + 1n);
+  return id.length < 20 ? id : '';
+};
+
+// A description without any tag is plain text, which may have been stored as HTML: each of its lines becomes a paragraph.
+export const asHTML = (text) => (/<[a-z!/]/i.test(text) ? text : lines(text).map((line) => `<p>${line.replace(/&(?!#?\w+;)/g, '&amp;').replaceAll('<', '&lt;')}</p>`).join('\n'));
 
 const covers = () => document.getElementById('item-edit-covers');
 
@@ -154,7 +168,7 @@ function uploader() {
 }
 
 // The form of an item, or of a new one: then `from`, if there is one, has the values to begin with.
-function editor(page, it, from) {
+function editor(page, it, from, free) {
   const texts = from ? textsOf(from) : {};
   const field = (name, label, more = {}) => ({ name, label: t(label), value: texts[name], ...more });
   const whole = { inputmode: 'numeric' };
@@ -179,7 +193,7 @@ function editor(page, it, from) {
   return form({
     name: 'item-edit',
     about: page.id || (from ? `like ${from.id}` : ''),
-    fields: it ? ruled(fields, it.rules) : [idField(), ...fields],
+    fields: it ? ruled(fields, it.rules) : [idField(free), ...fields],
     submit: t(it ? 'edit_save' : 'edit_create'),
     drop: page.again,
     stored: textsOf,
@@ -215,6 +229,8 @@ async function save(page, it, v) {
   }
   const { version, ...rest } = v;
   const row = { ...rest, id: it?.id || v.id, start_time: wireTime(v.start_time, it?.start_time), end_time: wireTime(v.end_time, it?.end_time), stock: Number(v.stock), limit: Number(v.limit), covers: lines(v.covers), questions: questionsOf(v.questions) };
+  const shown = (html = '') => html.replace(/\r\n?/g, '\n').trim(); // as the form gives it back
+  if (!it || shown(v.detail) !== shown(it.detail)) row.detail = asHTML(v.detail);
   if (version) row.version = Number(version);
   const done = await command('import', {}, JSON.stringify([row]));
   const removed = done.removed?.[row.id] || [];

@@ -1,10 +1,10 @@
 // The shop's items, shortly or as an export has them, and files of items: what a file would change.
 import { command } from './call.js';
-import { records } from './csv.js';
+import { Unreadable, read } from './csv.js';
 
 /** Every item, sorted by id, without descriptions and questions: {items, unreadable}. */
 export async function allItems() {
-  const { items, unreadable = [] } = await command('items');
+  const { items, unreadable = [] } = await command('items', { no_left: true });
   return { items, unreadable };
 }
 
@@ -41,10 +41,14 @@ export async function oneItem(id) {
 /** The columns of a file, in the order in which changes are told. */
 export const COLUMNS = ['title', 'price', 'sk_price', 'start_time', 'end_time', 'stock', 'limit', 'checks', 'commodity_id', 'family', 'options', 'limit_spans', 'covers', 'questions', 'detail'];
 
+// The columns of a CSV file, as package itemfile has them.
+const REQUIRED = ['id', 'title', 'price', 'sk_price', 'start_time', 'end_time', 'stock', 'limit'];
+const FORMAT = { required: REQUIRED, columns: ['id', ...COLUMNS, 'version'], numbers: ['id', 'commodity_id', 'family'] };
+
 /**
  * Reads a file of items: {text, rows: [{…columns}], lines}. `text` is the JSON that the shop takes; lines[i] is the line
- * of a CSV file in which row i begins, lines is null for JSON. Throws an Error whose message is the name of a text; what
- * is wrong in a row, the shop says.
+ * of a CSV file in which row i begins, lines is null for JSON. Throws an Error whose message is the name of a text, or
+ * Unreadable; what is wrong in a row, the shop says.
  */
 export function readItems(name, text) {
   if (/\.json$/i.test(name)) {
@@ -58,13 +62,10 @@ export function readItems(name, text) {
     return { text, rows, lines: null };
   }
   if (!/\.csv$/i.test(name)) throw new Error('import_kind');
-  const all = records(text);
-  if (!all) throw new Error('import_quotes');
-  const [head, ...below] = all;
-  if (below.length === 0) throw new Error('import_none');
-  if (below.some((r) => r.cells.length !== head.cells.length)) throw new Error('import_width');
-  const rows = below.map(({ cells }) => rowOf(Object.fromEntries(head.cells.map((column, i) => [column, cells[i]]))));
-  return { text: JSON.stringify(rows), rows, lines: below.map((r) => r.n) };
+  const { lines, faults } = read(text, FORMAT, 0);
+  if (faults.length) throw new Unreadable(faults[0].text, faults[0].values, faults[0].n);
+  const rows = lines.map((row) => rowOf(Object.fromEntries(FORMAT.columns.filter(row.has).map((column) => [column, row.cell(column).trim()]))));
+  return { text: JSON.stringify(rows), rows, lines: lines.map((row) => row.n) };
 }
 
 // A line's cells as an element of a JSON file: pictures are separated by blanks, questions stand one on a line.

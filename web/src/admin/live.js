@@ -1,9 +1,10 @@
 // The live screen: a running sale, each figure with its age, once a second while the page is seen. All who watch share one
 // reading, which the shop renews at most once a second; what only metrics know comes each minute from a stack.
+import { yuan } from '../core.js';
 import { el, pause, put, setText, svg } from '../dom.js';
 import { t, tOr, when } from '../i18n.js';
 import { command, look, session, signedInAgain, words } from './call.js';
-import { allItems, fullTitle } from './itemlist.js';
+import { allItems, fullTitle, oneItem } from './itemlist.js';
 import { acts, line } from './liveacts.js';
 import { placeOf } from './place.js';
 import { table } from './table.js';
@@ -35,17 +36,20 @@ addTexts({
 
   live_stock: ['总件数', 'Units'],
   live_left: ['剩余', 'Left'],
-  live_held: ['已占', 'Held'],
+  live_held: ['订单占用', 'Held by orders'],
   live_awaiting: ['待落单', 'Waiting to be placed'],
   live_placed: ['已下单', 'Placed'],
   live_paid: ['已付款', 'Paid'],
+  live_sold: ['已付款的比例', 'Share that is paid'],
+  live_sold_part: ['{part}%，共 {stock} 件', '{part} % of {stock}'],
+  live_revenue: ['销售额（不减退款）', 'Sales, refunds not deducted'],
   live_given_back: ['已回补', 'Given back'],
   live_recounting: ['正在重新计数，数字偏小', 'A recount is under way: too small'],
   live_presses: ['点击抢购', 'Presses'],
   live_per_second: ['每秒请求', 'Requests a second'],
-  live_p99: ['p99', 'p99'],
+  live_p99: ['最慢的 1% 用时', 'Slowest 1 % take'],
   live_errors: ['错误', 'Errors'],
-  live_lag: ['计数落后', 'Counts behind'],
+  live_lag: ['下单数的延迟', 'Order counts lag by'],
   live_at: ['{figure}（{time}）', '{figure} at {time}'],
   live_requests_note: ['不含后台自己的请求', 'without the back office’s own requests'],
   live_act_stop: ['停止销售', 'Stop'],
@@ -54,13 +58,13 @@ addTexts({
   live_act_redrive: ['移回死信', 'Move dead letters back'],
   live_act_offline: ['场次下线', 'Take activity offline:'],
   live_act_online: ['场次上线', 'Put activity online:'],
-  live_drift: ['漂移', 'Drift'],
+  live_drift: ['库存与账本相差的件数', 'Units by which stock and orders differ'],
   live_unknown_payments: ['付款不明', 'Unknown payments'],
   live_refused: ['被拒绝', 'Refused'],
   live_none: ['没有', 'None'],
   live_oldest: ['最老消息：{queue}', 'Oldest message: {queue}'],
   live_waiting: ['等待：{queue}', 'Waiting: {queue}'],
-  live_flight: ['处理中：{queue}', 'In flight: {queue}'],
+  live_flight: ['处理中：{queue}', 'Being handled: {queue}'],
   live_delayed: ['延时：{queue}', 'Delayed: {queue}'],
   live_dead: ['死信：{queue}', 'Dead letters: {queue}'],
   live_queue_orders: ['下单', 'orders'],
@@ -72,6 +76,7 @@ addTexts({
   live_seconds: ['{n} 秒', '{n} s'],
 
   live_ready: ['开始前的检查', 'Before the start'],
+  live_ready_late: ['检查', 'Checks'],
   live_ready_yes: ['都好了', 'all right'],
   live_ready_no: ['{n} 项不对', '{n} not right'],
   live_ok: ['好', 'right'],
@@ -87,7 +92,7 @@ addTexts({
   live_check_counting: ['没有在重新计数', 'No recount is under way'],
   live_doctor: ['这里是商店自己知道的。doctor 还检查设置、密钥和警报：', 'These are what the shop itself knows. The doctor checks settings, secrets and alarms, too:'],
 
-  live_curve_stock: ['剩余和已占，打开本页以来', 'Left and held, since this page was opened'],
+  live_curve_stock: ['剩余和订单占用，打开本页以来', 'Left and held by orders, since this page was opened'],
   live_curve_load: ['每秒请求，打开本页以来', 'Requests a second, since this page was opened'],
   live_curve_presses: ['每分钟的点击、拒绝、错误', 'Presses, refusals and errors a minute'],
   live_curve_counts: ['每分钟的下单、付款、回补', 'Placed, paid and given back a minute'],
@@ -117,7 +122,13 @@ const PARTS = [
   {
     name: 'counts',
     note: (v) => v.recounting && t('live_recounting'),
-    figures: (v) => [[t('live_placed'), v.total.placed], [t('live_paid'), v.total.paid], [t('live_given_back'), v.total.given_back]],
+    figures: ({ total }, seen, price) => [
+      [t('live_sold'), t('live_sold_part', { part: Math.min(100, Math.floor((100 * total.paid) / (seen.stock.value.stock || 1))), stock: seen.stock.value.stock })],
+      ...(price ? [[t('live_revenue'), `¥${yuan(total.paid * price)}`]] : []),
+      [t('live_placed'), total.placed],
+      [t('live_paid'), total.paid],
+      [t('live_given_back'), total.given_back],
+    ],
   },
   {
     name: 'acts',
@@ -167,9 +178,9 @@ export const live = {
   menu: true,
   async show(page) {
     if (!page.id) return choose(page);
-    const seen = await command('live', { item: page.id });
+    const [seen, it] = await Promise.all([command('live', { item: page.id }), page.may('item') ? oneItem(page.id).catch(() => null) : null]);
     if (page.signal.aborted) return;
-    const drawn = draw(page, seen);
+    const drawn = draw(page, seen, it?.sk_price);
     drawn.show(seen);
     watch(page, drawn);
     await drawn.curves();
@@ -228,15 +239,16 @@ async function watch(page, drawn) {
  * The screen's parts: show(seen) fills them in, ages() lets the figures grow older, curves() draws the curves. busy() says
  * whether a command is under way; ended(problem) waits until somebody has signed in again.
  */
-function draw(page, first) {
+function draw(page, first, price) {
   const state = el('span', { class: 'pill' });
   const facts = el('span', { class: 'soft' });
   const trouble = el('p', { class: 'notification', role: 'status', id: 'live-trouble', hidden: true });
   const parts = PARTS.map((p) => ({ ...p, of: p.of || p.name, age: el('p', { class: 'soft age' }), extra: el('p', { class: 'soft' }), list: el('dl', { class: 'figures' }) }));
   const readyWord = el('span', {});
+  const readyTitle = el('span', {});
   const ready = el('ul', { class: 'checks' });
   const before = Date.parse(first.stock.value.opens) > Date.parse(first.now);
-  const checks = el('details', { class: 'panel', id: 'live-ready', open: before }, el('summary', {}, t('live_ready'), ' · ', readyWord), ready, el('p', { class: 'soft' }, t('live_doctor'), ' ', el('span', { class: 'code' }, line(page, 'doctor'))));
+  const checks = el('details', { class: 'panel', id: 'live-ready', open: before, hidden: true }, el('summary', {}, readyTitle, ' · ', readyWord), ready, el('p', { class: 'soft' }, t('live_doctor'), ' ', el('span', { class: 'code' }, line(page, 'doctor'))));
   const minutes = el('div', {});
   const numbers = el('details', { class: 'panel', id: 'live-numbers', ontoggle: () => shown && fillNumbers() }, el('summary', {}, t('live_numbers')), minutes);
   const figures = CURVES.map((c) => ({ ...c, plot: el('div', { class: 'plot', 'aria-hidden': 'true' }), key: el('figcaption', {}, t(`live_curve_${c.name}`)) }));
@@ -251,11 +263,10 @@ function draw(page, first) {
     el('section', { class: 'panel' }, el('h2', {}, `${page.id} · ${first.stock.value.title} `, state), facts, el('div', { class: 'row-actions' }, page.may('export') && el('a', { class: 'button plain small', href: placeOf('item', page.id) }, t('live_act')), page.may('open') && el('a', { class: 'button plain small', href: placeOf('money') }, t('live_money')))),
     trouble,
     steer.node,
-    before && checks,
-    el('div', { class: 'parts' }, parts.map((p) => el('section', { class: 'panel part', id: `live-${p.name}` }, el('h2', {}, t(`live_part_${p.name}`), p.shop && el('small', { class: 'soft' }, ` ${t('live_shop')}`)), p.age, p.list, p.extra))),
+    checks,
     el('div', { class: 'curves' }, figures.map((c) => el('figure', { class: 'panel curve', id: `curve-${c.name}` }, c.key, c.plot))),
+    el('div', { class: 'parts' }, parts.map((p) => el('section', { class: 'panel part', id: `live-${p.name}` }, el('h2', {}, t(`live_part_${p.name}`), p.shop && el('small', { class: 'soft' }, ` ${t('live_shop')}`)), p.age, p.list, p.extra))),
     numbers,
-    !before && checks,
   );
 
   const ageOf = (at) => (Date.parse(shown.now) - Date.parse(at) + (performance.now() - came)) / 1000;
@@ -278,11 +289,14 @@ function draw(page, first) {
     setText(facts, `${when(s.opens, true)} – ${when(s.closes, true)}`);
     for (const p of parts) {
       const { value } = seen[p.of];
-      fill(p.list, p.figures(value));
+      fill(p.list, p.figures(value, seen, price));
       setText(p.extra, p.note?.(value) || '');
     }
     ages();
     const wrong = seen.ready.filter((c) => !c.ok).length;
+    const begun = Date.parse(s.opens) <= Date.parse(seen.now);
+    checks.hidden = begun && !wrong; // once the sale has begun, only what is wrong matters
+    setText(readyTitle, t(begun ? 'live_ready_late' : 'live_ready'));
     setText(readyWord, wrong ? t('live_ready_no', { n: wrong }) : t('live_ready_yes'));
     fillChecks(ready, seen.ready);
     const second = Date.parse(seen.now) / 1000;

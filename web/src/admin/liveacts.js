@@ -11,10 +11,10 @@ import { MAX_STOCK, addHappens } from './items.js';
 import { addTexts } from './texts.js';
 
 addTexts({
-  live_acts: ['操作', 'Act'],
-  live_stop_figures: ['剩余 {left} 件不再卖。已占 {held} 件不变，其中至少 {unpaid} 件待付款。正在落单的预占：{awaiting}。', '{left} units left are not sold any more. {held} units stay held, at least {unpaid} of them unpaid. Reservations being placed: {awaiting}.'],
+  live_acts: ['操作', 'What you can do'],
+  live_stop_figures: ['剩余 {left} 件不再卖。订单占用的 {held} 件不变，其中至少 {unpaid} 件待付款。正在落单的预占：{awaiting}。', '{left} units left are not sold any more. The {held} units that orders hold stay with them, paid and unpaid; at least {unpaid} are unpaid. Reservations being placed: {awaiting}.'],
   live_resume_figures: ['剩余 {left} 件继续卖，到 {closes} 为止。', '{left} units are on sale again, until {closes}.'],
-  live_add_figures: ['剩余从 {left} 件变为 {after} 件；已占 {held} 件不变。', '{after} units are left then instead of {left}. {held} stay held.'],
+  live_add_figures: ['剩余从 {left} 件变为 {after} 件；订单占用的 {held} 件不变。', '{after} units are left then instead of {left}. Orders keep their {held}.'],
   live_redrive: ['移回死信：{queue}', 'Move dead letters back: {queue}'],
   live_redrive_figures: ['“{queue}”的死信队列里的 {n} 条消息移回队列，再处理一次。', '{n} messages of the dead-letter queue of {queue} go back to the queue and are handled again.'],
   live_redrive_cause: ['处理不了的会再变成死信：请先查明原因（dead-letters 手册）。处理两次没有害处；超过一小时的下单会被拒绝。', 'What cannot be handled comes back: find the cause first (runbook dead-letters). Handling one twice is harmless. An order older than an hour is rejected.'],

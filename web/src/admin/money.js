@@ -16,6 +16,7 @@ addTexts({
   open_looked: ['查询于 {time}。退款和支付查询每分钟自动进行一次。', 'As of {time}. The shop asks the provider by itself each minute.'],
   open_waiting: ['等待第二人同意的退款：{n} 笔，按订单号', 'Refunds that wait for a second person: {n}, by order'],
   open_refused: ['支付平台拒绝的退款：{n} 笔，¥{amount}，要有人处理，旧的在前', 'Refunds that the provider refused: {n}, ¥{amount}. A person has to act. Oldest first'],
+  open_outside: ['在本店之外退过的款，等人决定：{n} 笔，¥{amount}，旧的在前', 'Payments of which money went back outside the shop, to be decided about: {n}, ¥{amount}. Oldest first'],
   open_due: ['正在退的款：{n} 笔，¥{amount}，旧的在前', 'Refunds that are due: {n}, ¥{amount}. Oldest first'],
   open_unknown: ['不知道是否已付款的订单：{n} 笔，¥{amount}，旧的在前', 'Orders whose payment is unknown: {n}, ¥{amount}. Oldest first'],
   open_more: ['还有更多，这里没有列出。', 'There are more, which are not listed here.'],
@@ -51,6 +52,7 @@ export const money = {
     const parts = [
       list(page, open.waiting, open.waiting.refunds, 'open_waiting', [order, amount, since('since'), text('who', 'open_who', (w) => w.who), text('why', 'open_why', (w) => w.why, { long: true }), text('units', 'open_units', (w) => t(w.restock ? 'open_restock' : 'open_kept'))]),
       list(page, open.refused, open.refused.payments, 'open_refused', [order, amount, since('at'), where, trade]),
+      list(page, open.outside, open.outside.payments, 'open_outside', [order, amount, since('at'), where, trade]),
       list(page, open.due, open.due.payments, 'open_due', [order, amount, since('at'), where, trade]),
       list(page, open.unknown, open.unknown.orders, 'open_unknown', [order, amount, since('since'), text('cause', 'open_cause', (o) => causeText(o.cause), { long: true }), text('end', 'open_end', (o) => t(`state_${o.closes_to}`))]),
     ].filter(Boolean);

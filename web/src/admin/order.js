@@ -10,7 +10,7 @@ import { casePart, refundPart, waitingOf } from './ordermoney.js';
 import { placeOf } from './place.js';
 import { parcelFault } from './ship.js';
 import { causeText } from './shopsays.js';
-import { older, over, refundable } from './states.js';
+import { goodsLeft, over, refundable } from './states.js';
 import { addTexts } from './texts.js';
 
 addTexts({
@@ -21,7 +21,9 @@ addTexts({
   order_units_held: ['{count} 件，其中 {held} 件不可再卖', '{count}, of which {held} are not for sale'],
   order_units_name: ['件数', 'Units'],
   order_amount: ['金额', 'Amount'],
-  order_older: ['旧系统状态号', 'Older systems’ number'],
+  order_outside: ['¥{amount} 已在本店之外退回', '¥{amount} went back outside the shop'],
+  order_undecided: ['要有人决定款项，之前不能接单和发货', 'somebody has to decide about the money: until then it is neither confirmed nor shipped'],
+  order_back: ['另行退回', 'Went back'],
   order_created: ['下单时间', 'Placed'],
   order_pay_by: ['付款截止', 'Pay by'],
   order_parcel: ['包裹', 'Parcel'],
@@ -37,11 +39,13 @@ addTexts({
   order_number: ['运单号', 'Parcel number'],
   order_ship_sure: ['记录发货', 'Record that it is shipped'],
   order_ship_happens: ['买家会看到承运商和运单号：{carrier}，{number}。', 'The shopper sees carrier and number: {carrier}, {number}.'],
-  order_ship_final: ['发货不能撤回，件数不会再回到库存。', 'A shipment cannot be undone, and its units never return to the stock.'],
+  order_ship_final: ['发货不能撤回（写错的运单可以更正），件数不会再回到库存。', 'A shipment cannot be undone (a wrong parcel can be corrected), and its units never return to the stock.'],
   order_ship_asked: ['买家申请了退款，原因：{why}', 'The shopper asks for a refund: {why}'],
-  order_ship_waits: ['有一笔 ¥{amount} 的退款在等第二人同意，发货不会撤回它。', 'A refund of ¥{amount} waits for a second person. Shipping does not withdraw it.'],
   order_ship_confirms: ['订单还没有接单，会先接单。', 'The order is not confirmed yet: it is confirmed first.'],
   order_shipped: ['已发货。', 'The order is shipped.'],
+  order_correct: ['更正运单', 'Correct the parcel'],
+  order_correct_hint: ['买家会看到新的承运商和运单号；原来的留在历史里。', 'The shopper sees the new carrier and number. The history keeps the old ones.'],
+  order_corrected: ['运单已更正。', 'The parcel is corrected.'],
   order_same: ['之前已经这样发货了，没有改动。', 'It was shipped so already. Nothing changed.'],
   order_note: ['备注', 'Note'],
   order_note_hint: ['只给店员看，写入历史，一行，最多 {most} 个字。不要写地址和电话。', 'For staff, in the history: one line, at most {most} characters. Write no address or phone number.'],
@@ -97,10 +101,11 @@ function facts(page, o) {
       { class: 'facts' },
       fact('orders_state', [pill(o), o.hidden ? ` ${t('order_hidden')}` : '']),
       fact('order_item', [page.may('item') ? el('a', { href: placeOf('item', o.item) }, o.item) : o.item, ...[o.title, o.options].filter(Boolean).map((text) => ` · ${text}`)]),
+      fact('orders_activity', o.activity && (page.may('activity') ? el('a', { href: placeOf('activity', o.activity) }, o.activity) : o.activity)),
       fact('orders_user', el('a', { href: placeOf('orders', '', { user: o.user }) }, o.user)),
       fact('order_units_name', t(['refund_due', 'refunded'].includes(o.state) ? 'order_units_held' : 'order_units', { count: o.count, held: o.held })),
       fact('order_amount', amountOf(o)),
-      fact('order_older', String(older(o))),
+      fact('order_back', [o.outside && t('order_outside', { amount: yuan(o.outside) }), o.undecided && t('order_undecided')].filter(Boolean).join(' · ')),
       fact('order_created', when(o.create_time, true)),
       fact('order_pay_by', when(o.pay_by, true)),
       fact('order_parcel', o.carrier && `${o.carrier} ${o.number}`),
@@ -121,10 +126,16 @@ function staffParts(page, o, full, waits) {
     page.again();
   };
   const { may, id } = page;
-  if (may('confirm') && o.state === 'paid') {
+  const free = !waits && !o.undecided; // nobody has to decide about its money first
+  if (may('confirm') && o.state === 'paid' && free) {
     parts.push(form({ name: 'confirm-order', fields: [], submit: t('order_confirm'), send: async () => done('order_confirmed')(await command('confirm', { order: id })) }));
   }
-  if (may('ship') && ['paid', 'confirmed'].includes(o.state)) parts.push(shipForm(page, o, waits));
+  if (may('ship') && ['paid', 'confirmed'].includes(o.state) && free) parts.push(shipForm(page, o));
+  if (may('correct') && goodsLeft(o.state)) {
+    const fields = [...parcelFields(o), whyField(MAX_NOTE)];
+    const correct = form({ name: 'correct', about: id, fields, submit: t('order_correct'), send: async (v) => done('order_corrected')(await command('correct', { order: id, ...v })) });
+    parts.push(folded('order_correct', el('p', { class: 'soft' }, t('order_correct_hint')), correct));
+  }
   if (may('note')) {
     const note = { ...whyField(MAX_NOTE), label: t('order_note'), hint: t('order_note_hint', { most: MAX_NOTE }) };
     const add = form({ name: 'note', about: id, fields: [note], submit: t('order_note_add'), send: async ({ why }) => done('order_noted')(await command('note', { order: id, why })) });
@@ -141,15 +152,20 @@ function staffParts(page, o, full, waits) {
 /** A part that opens by its summary. */
 export const folded = (title, ...parts) => el('details', { class: 'folded' }, el('summary', {}, t(title)), parts);
 
-function shipForm(page, o, waits) {
+/** The fields of a parcel; they begin with what `of` has. */
+function parcelFields(of = {}) {
+  const line = (name, label) => ({ name, label: t(label), required: true, value: of[name], check: checks.line(MAX_PARCEL) });
+  return [line('carrier', 'order_carrier'), line('number', 'order_number')];
+}
+
+function shipForm(page, o) {
   const confirms = o.state === 'paid';
-  const line = (name, label) => ({ name, label: t(label), required: true, check: checks.line(MAX_PARCEL) });
   return form({
     name: 'ship',
     about: page.id,
     submit: t('order_ship'),
-    fields: [line('carrier', 'order_carrier'), line('number', 'order_number')],
-    sure: (v) => confirm({ title: t('order_ship_sure'), happens: [o.refund_reason && t('order_ship_asked', { why: o.refund_reason }), waits && t('order_ship_waits', { amount: yuan(waits.amount) }), t('order_ship_happens', v), confirms && t('order_ship_confirms'), t('order_ship_final')].filter(Boolean), yes: t('order_ship') }),
+    fields: parcelFields(),
+    sure: (v) => confirm({ title: t('order_ship_sure'), happens: [o.refund_reason && t('order_ship_asked', { why: o.refund_reason }), t('order_ship_happens', v), confirms && t('order_ship_confirms'), t('order_ship_final')].filter(Boolean), yes: t('order_ship') }),
     async send(v) {
       const done = await command('ship', { parcels: [{ order: page.id, ...v }], confirm: confirms || undefined });
       if (done.faults?.length) throw new Error(parcelFault(done.faults[0].what));

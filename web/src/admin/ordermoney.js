@@ -16,7 +16,8 @@ addTexts({
   money_happens: ['¥{amount} 原路退回买家 {user}。', '¥{amount} goes back to user {user}, the way it came.'],
   money_restocked: ['{count} 件重新上架。', 'Its units, {count}, are sold again.'],
   money_kept: ['{count} 件不再出售。', 'Its units, {count}, stay out of sale.'],
-  money_four: ['超过一个人可以决定的金额或次数时，要等另一位同事同意，之前不退款。', 'Above what one person may refund, nothing goes back until a second person wants it, too.'],
+  money_second_yes: ['这一笔要等另一位同事同意，之前不退款。', 'This one waits for a second person: nothing goes back until they want it, too.'],
+  money_second_perhaps: ['如果您今天退的笔数已满，要等另一位同事同意，之前不退款。', 'If you have made as many refunds today as one person may, this one waits for a second person.'],
   money_started: ['退款已开始，订单会自动变为已退款。', 'The refund has begun. The order becomes refunded by itself.'],
   money_nothing: ['没有需要退的款。', 'There was nothing to refund.'],
   money_waits: ['等待另一位同事同意，还没有退款。', 'It waits for a second person. Nothing goes back yet.'],
@@ -34,6 +35,17 @@ addTexts({
   money_state_captured: ['已收款', 'Kept'],
   money_state_refund_due: ['退款中，退款编号 {refund}，已试 {tries} 次，{next}', 'Goes back, refund {refund}, tried {tries} times, {next}'],
   money_state_refused: ['支付平台拒绝了退款 {refund}：{code}', 'The payment provider refused refund {refund}: {code}'],
+  money_state_returned: ['已退回，{back} 记录', 'Went back, recorded on {back}'],
+  money_outside: ['其中 ¥{amount} 已在本店之外退回', '¥{amount} of it went back outside the shop'],
+  money_accept: ['照常发货', 'Let it ship'],
+  money_accept_text: ['部分款项已在本店之外退回，订单暂停发货。要退其余的款，请用退款。', 'A part of the money went back outside the shop, so the order is not shipped. To give the rest back, refund the order.'],
+  money_gone: ['确认已全部退回', 'Say that all of it went back'],
+  money_gone_happens: ['¥{amount} 已在本店之外全部退回买家 {user}，本店不再退款。请先在支付平台后台核对。', 'All ¥{amount} went back to user {user} outside the shop, and no more money moves. Check the provider’s console first.'],
+  money_less: ['实际退回较少，照常继续', 'Less went back: let it go on'],
+  money_less_text: ['按收到的消息，款项已全部退回，正在向支付平台查询。如果后台显示退得较少，请填写实际退回的金额。', 'By what the shop heard, all of it went back, and the provider is asked. If its console shows less, say how much.'],
+  money_back: ['实际退回的金额（元）', 'What really went back, in yuan'],
+  money_accepted: ['可以发货了。', 'It may ship.'],
+  money_not_accepted: ['没有需要决定的。', 'There was nothing to decide.'],
   money_state_refunded: ['已于 {back} 退回，退款编号 {refund}', 'Went back on {back}, refund {refund}'],
   money_next: ['下次 {time}', 'next try {time}'],
   money_next_now: ['下一轮就退', 'with the next sweep'],
@@ -62,29 +74,32 @@ export async function waitingOf(order) {
 
 /** What this person may do about a refund of the order. */
 export function refundPart(page, o, waits) {
-  if (!page.may('refund') || !refundable(o.state)) return [];
+  const gone = o.outside >= o.amount && (refundable(o.state) || o.state === 'completed');
+  if (!page.may('refund') || !(gone || refundable(o.state))) return [];
   const after = (done) => {
     page.said(t(done.waits ? 'money_waits' : done.changed ? 'money_started' : 'money_nothing'));
     page.again();
   };
-  const send = (restock) => async ({ why }) => after(await command('refund', { order: page.id, why, restock: restock || undefined }));
-  const happens = (restock) => [t('money_happens', { amount: yuan(o.amount), user: o.user }), t(restock ? 'money_restocked' : 'money_kept', { count: o.count })];
-  const sure = (restock, ...more) => confirm({ title: t('money_refund'), happens: [...happens(restock), ...more], yes: t('money_refund') });
+  const send = (restock) => async ({ why }) => after(await command('refund', { order: page.id, why, restock: restock || undefined, gone: gone || undefined }));
+  const title = t(gone ? 'money_gone' : 'money_refund');
+  const happens = (restock) => [t(gone ? 'money_gone_happens' : 'money_happens', { amount: yuan(gone ? o.amount : o.amount - (o.outside || 0)), user: o.user }), t(restock ? 'money_restocked' : 'money_kept', { count: o.count })];
+  const sure = (restock, ...more) => confirm({ title, happens: [...happens(restock), ...more], yes: title });
   if (waits) return [waitingPart(page, waits, send, sure)];
   const left = goodsLeft(o.state);
+  const second = tOr(`money_second_${o.second}`, '');
   return [
     el(
       'details',
       { class: 'folded' },
-      el('summary', {}, t('money_refund')),
-      el('p', { class: 'soft' }, t('money_four')),
+      el('summary', {}, title),
+      second && el('p', { class: 'soft' }, second),
       form({
         name: 'refund',
         about: page.id,
         danger: true,
-        submit: t('money_refund'),
+        submit: title,
         fields: [whyField(MAX_WHY), ...(left ? [] : [{ name: 'restock', label: t('money_restock'), kind: 'check' }])],
-        sure: (v) => sure(v.restock, left ? t('money_left') : t('money_four')),
+        sure: (v) => sure(v.restock, ...[left && t('money_left'), second].filter(Boolean)),
         send: (v) => send(v.restock)(v),
       }),
     ),
@@ -122,6 +137,12 @@ function waitingPart(page, w, send, sure) {
 
 /** Where the money of a payment is, in words. */
 export function whereIs(p, now) {
+  const rest = whereRest(p, now);
+  return p.outside ? `${rest}; ${t('money_outside', { amount: yuan(p.outside) })}` : rest;
+}
+
+function whereRest(p, now) {
+  if (p.state === 'refunded' && !p.refund_id) return t('money_state_returned', { back: when(p.refunded_time, true) });
   if (p.refused) return t('money_state_refused', { refund: p.refund_id, code: p.refused });
   const next = Date.parse(p.next) > now ? t('money_next', { time: when(p.next, true) }) : t('money_next_now');
   return tOr(`money_state_${p.state}`, p.state, { refund: p.refund_id, tries: p.tries || 0, next, back: when(p.refunded_time, true) });
@@ -153,6 +174,13 @@ function doing(page, c) {
   };
   if (c.payments.some((p) => p.state === 'refund_due')) {
     add('again', 'money_again_text', 'money_again', [], async ({ why }) => t('money_again_done', { n: (await command('again', { order: page.id, why })).asked || 0 }));
+  }
+  if (['paid', 'confirmed'].includes(c.state) && c.undecided && c.payments.some((p) => p.state === 'captured' && p.outside < p.amount)) {
+    add('accept', 'money_accept_text', 'money_accept', [], async ({ why }) => t((await command('accept', { order: page.id, why })).changed ? 'money_accepted' : 'money_not_accepted'));
+  }
+  if (c.payments.some((p) => p.state === 'captured' && p.outside >= p.amount)) {
+    const back = { name: 'back', label: t('money_back'), required: true, check: checks.line(12) };
+    add('accept', 'money_less_text', 'money_less', [back], async (v) => t((await command('accept', { order: page.id, ...v })).changed ? 'money_accepted' : 'money_not_accepted'));
   }
   if (c.state === 'closing') add('ask', 'money_ask_text', 'money_ask', [], async ({ why }) => (await command('ask', { order: page.id, why }), t('money_asked')));
   const number = { name: 'trade_no', label: t('money_record_number'), required: true, check: checks.line(MAX_TRADE) };

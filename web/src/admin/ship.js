@@ -10,7 +10,7 @@ import { addTexts } from './texts.js';
 
 addTexts({
   ship_title: ['批量发货', 'Ship by file'],
-  ship_text: ['CSV 文件（UTF-8）第一行写列名：order、carrier、number，其他列不看，所以可以直接用导出的订单文件，填好承运商和运单号。', 'A CSV file (UTF-8) names its columns on the first line: order, carrier and number. Others are left alone, so an export of orders can be filled in and shipped.'],
+  ship_text: ['CSV 文件（UTF-8 或 UTF-16，用逗号、分号或制表符分隔）第一行写列名：order、carrier、number，其他列不看，所以可以直接用导出的订单文件，填好承运商和运单号。', 'A CSV file (UTF-8 or UTF-16, with commas, semicolons or tabs) names its columns on the first line: order, carrier and number. Others are left alone, so an export of orders can be filled in and shipped.'],
   ship_all: ['所有行都对，才会开始发货；有一行不对，什么都不改。', 'All lines are checked first. If one is wrong, nothing is changed.'],
   ship_file: ['文件', 'File'],
   ship_confirm: ['还没有接单的已付款订单，先接单再发货', 'Also ship paid orders, which are confirmed first'],
@@ -30,38 +30,31 @@ addTexts({
   ship_meanwhile: ['{n} 笔订单在此期间有变化，没有发货：', 'Orders that changed in the meantime, and are not shipped: {n}'],
   ship_stays: ['正在发货，请不要离开这个页面。', 'Orders are being shipped: please stay on this page.'],
 
-  csv_utf16: ['文件是 UTF-16，请另存为 UTF-8。', 'The file is UTF-16: save it as UTF-8.'],
-  csv_utf8: ['文件不是 UTF-8 文本，请另存为 CSV UTF-8。', 'The file is not UTF-8 text: save it as CSV UTF-8.'],
-  csv_empty: ['文件是空的，第一行应写列名：{columns}。', 'The file is empty: its first line should name the columns {columns}.'],
-  csv_lines: ['文件超过 {most} 行，请拆开。', 'The file has more than {most} lines: split it.'],
-  csv_head: ['第一行的引号不对。', 'The quotes of the first line are wrong.'],
-  csv_twice: ['列 {name} 有两个。', 'The column {name} is there twice.'],
-  csv_missing: ['缺少列 {name}。', 'The column {name} is missing.'],
-  csv_none: ['文件里没有数据。', 'The file has no lines below its first.'],
-  csv_long: ['超过 {most} 个字。', 'Longer than {most} characters.'],
-  csv_quotes: ['引号不对：引号里的内容不能换行，引号本身写两个。', 'Its quotes are wrong: a field in quotes ends on its line, and has two for each quote in it.'],
-  csv_width: ['有 {n} 格，第一行有 {want} 格。', '{n} fields, and the first line has {want}.'],
-
   parcel_twice: ['这笔订单已在第 {n} 行。', 'This order is on line {n} already.'],
-  parcel_short: ['运单号被表格软件缩写了：请把这一列设为文本。', 'A spreadsheet shortened the number: make the column text.'],
+  parcel_damaged: ['运单号被表格软件改过：{number}。请把这一列设为文本，重新填写。', 'A program changed the number: {number}. Make the column text, and enter the number again.'],
   parcel_order: ['订单号不对。', 'This is not an order’s number.'],
   parcel_carrier: ['请填写承运商，一行，最多 {most} 个字。', 'Give the carrier: one line, at most {most} characters.'],
   parcel_number: ['请填写运单号，一行，最多 {most} 个字。', 'Give the parcel’s number: one line, at most {most} characters.'],
   parcel_none: ['没有这笔订单。', 'There is no such order.'],
   parcel_state: ['订单应为已接单，现在是{state}。', 'The order should be confirmed; it is “{state}”.'],
+  parcel_undecided: ['{amount} 元中已在本店之外退回 {outside} 元，要先有人决定款项。', 'Somebody has to decide about its money first: {outside} of {amount} yuan went back outside the shop.'],
   parcel_other: ['已用别的包裹发货：{parcel}', 'It is shipped already, with {parcel}'],
 });
 
 const BATCH = 100; // parcels of one call
 const SHOWN = 20; // lines that are named
 const MAX = 64; // characters of a carrier, and of a number
-const SHORTENED = /^\d(\.\d+)?E\+\d+$/i; // what a spreadsheet makes of a number of many digits
+const COLUMNS = { required: ['order', 'carrier', 'number'], numbers: ['number'] };
 
 /** What the shop says about a parcel, in the page's language where it is known. */
 export function parcelFault(what) {
   if (what === 'no such order') return t('parcel_none');
   const state = /^order: want confirmed; it is (\w+)$/.exec(what);
   if (state) return t('parcel_state', { state: tOr(`state_${state[1]}`, state[1]) });
+  const undecided = /^order: want one about whose money somebody has decided: (\S+) of (\S+) yuan went back outside the shop$/.exec(what);
+  if (undecided) return t('parcel_undecided', { outside: undecided[1], amount: undecided[2] });
+  const damaged = /^number: want the carrier's: (.*?) (was|got|is) /.exec(what);
+  if (damaged) return t('parcel_damaged', { number: damaged[1] });
   const other = /^order: want one that is not shipped; it is, with (.*)$/.exec(what);
   if (other) return t('parcel_other', { parcel: other[1] });
   return what;
@@ -69,17 +62,16 @@ export function parcelFault(what) {
 
 /** The parcels of a file, and what is wrong with its lines: {parcels: [{n, order, carrier, number}], faults: [{n, what}]}. */
 export function parcelsOf(bytes) {
-  const { lines, faults } = csv.read(bytes, ['order', 'carrier', 'number']);
+  const { lines, faults } = csv.read(csv.decoded(bytes), COLUMNS);
   const out = { parcels: [], faults: faults.map((f) => ({ n: f.n, what: t(f.text, f.values) })) };
   const at = new Map();
   const one = (text) => text.trim() !== '' && [...text].length <= MAX && !/\p{Cc}/u.test(text);
   for (const { n, cell } of lines) {
-    const parcel = { n, order: cell('order'), carrier: csv.unquoted(cell('carrier')), number: csv.unquoted(cell('number')) };
+    const parcel = { n, order: cell('order'), carrier: cell('carrier'), number: cell('number') };
     const say = (text, values) => out.faults.push({ n, what: t(text, values) });
     if (at.has(parcel.order)) say('parcel_twice', { n: at.get(parcel.order) });
     else if (!ORDER.test(parcel.order)) say('parcel_order');
     else if (!one(parcel.carrier)) say('parcel_carrier', { most: MAX });
-    else if (SHORTENED.test(parcel.number)) say('parcel_short');
     else if (!one(parcel.number)) say('parcel_number', { most: MAX });
     else out.parcels.push(parcel);
     at.set(parcel.order, n);

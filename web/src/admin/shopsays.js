@@ -2,15 +2,21 @@
 // why a save was refused. What is not listed here is shown as it is.
 import { language, tOr, when } from '../i18n.js';
 
-// [pattern, Chinese]; {1} is what the first group found.
+// [pattern, Chinese, English where the shop's own words are for developers]; {1} is what the first group found.
 const CAUSES = [
   [/^blocked$/, '买家被禁购'],
   [/^placed$/, '已落单'],
-  [/^notify$/, '支付平台通知'],
-  [/^query$/, '向支付平台查询'],
+  [/^notify$/, '支付平台通知', 'The payment provider says so'],
+  [/^query$/, '向支付平台查询', 'The payment provider says so, when asked'],
   [/^query by (.+?): (.*)$/, '{1} 向支付平台查询：{2}'],
   [/^recorded$/, '已入账'],
   [/^nothing$/, '没有新的款项'],
+  [/^outside$/, '已在本店之外退回', 'Went back outside the shop'],
+  [/^(\S+) yuan of trade (\S+) went back outside the shop$/, '{1} 元已在本店之外退回，交易号 {2}'],
+  [/^(\S+) of (\S+) yuan of trade (\S+) went back: notification (\S+)$/, '{2} 元中已退回 {1} 元，交易号 {3}：支付平台通知 {4}'],
+  [/^(\S+) of (\S+) yuan of trade (\S+) went back: query of refund (\S+)$/, '{2} 元中已退回 {1} 元，交易号 {3}：查询退款 {4} 得知'],
+  [/^(\S+) of (\S+) yuan of trade (\S+) went back: bill of (\S+)$/, '{2} 元中已退回 {1} 元，交易号 {3}：{4} 的账单'],
+  [/^ships all the same, (\S+) yuan went back, says (.+?): (.*)$/, '{2} 决定照常发货，{1} 元已退回：{3}'],
   [/^(\S+) yuan of trade (\S+) went back, refund (\S+)$/, '{1} 元已退回，交易号 {2}，退款编号 {3}'],
   [/^not paid in time$/, '超时未付款'],
   [/^trade closed$/, '支付平台已关闭交易'],
@@ -21,11 +27,13 @@ const CAUSES = [
   [/^7 days after receipt$/, '收货满 7 天'],
   [/^confirmed by (.*)$/, '{1} 接单'],
   [/^shipped by (.*)$/, '{1} 发货'],
+  [/^parcel corrected by (.+?): from (.*?) to (.*?): (.*)$/, '{1} 更正运单：{2} → {3}，{4}'],
   [/^note by (.+?): (.*)$/, '{1} 备注：{2}'],
   [/^hidden by (.+?): (.*)$/, '{1} 从列表中隐藏：{2}'],
   [/^shown by (.+?): (.*)$/, '{1} 放回列表：{2}'],
   [/^refund by (\S+) and (\S+): (.*)$/, '{1} 和 {2} 退款：{3}'],
   [/^refund by (.+?): (.*)$/, '{1} 退款：{2}'],
+  [/^restocked by (.+?): (.*)$/, '{1} 让件数重新上架：{2}'],
 ];
 
 const REFUSALS = [
@@ -48,9 +56,10 @@ const REFUSALS = [
 
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/;
 
-function inChinese(text, table) {
-  for (const [pattern, chinese] of language() === 'zh' ? table : []) {
+function inWords(text, table) {
+  for (const [pattern, chinese, english] of table) {
     const found = pattern.exec(text);
+    if (found && language() !== 'zh') return english || text;
     if (found) return chinese.replace(/\{(\d)\}/g, (_, n) => (TIME.test(found[n]) ? when(found[n], true) : found[n]));
   }
   return text;
@@ -60,8 +69,9 @@ function inChinese(text, table) {
 export function causeText(text) {
   const money = /^(\S+) yuan by trade (\S+): (.*)$/.exec(text);
   if (money && language() === 'zh') return `${money[1]} 元，交易号 ${money[2]}：${causeText(money[3])}`;
-  return tOr(`refused_${text}`, inChinese(text, CAUSES));
+  if (money) return `${money[1]} yuan by trade ${money[2]}: ${causeText(money[3])}`;
+  return tOr(`refused_${text}`, inWords(text, CAUSES));
 }
 
 /** Why the shop refused a field. */
-export const refusalText = (text) => inChinese(text, REFUSALS);
+export const refusalText = (text) => inWords(text, REFUSALS);

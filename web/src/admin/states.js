@@ -35,4 +35,4 @@ export const refundable = (state) => ['paid', 'confirmed', 'shipped', 'received'
 
 /** How a state looks: the class of its pill. */
 export const look = (state) =>
-  ({ paid: 'wait', refund_due: 'bad', closing: 'wait', confirmed: 'wait', shipped: 'good', received: 'good', completed: 'good' })[state] || '';
+  ({ paid: 'good', refund_due: 'bad', closing: 'wait', confirmed: 'good', shipped: 'good', received: 'good', completed: 'good' })[state] || '';

@@ -14,7 +14,7 @@ addTexts({
   office_not: ['您的角色（{roles}）不能打开这个页面。', 'Your roles ({roles}) may not open this page.'],
   office_unknown: ['没有这个页面。', 'There is no such page.'],
   office_who: ['{who}，角色：{roles}', '{who}, roles: {roles}'],
-  office_until: ['不再操作的话，{time} 自动退出。', 'If you do nothing, you are signed out at {time}.'],
+  office_until: ['半小时不操作，就会自动退出。', 'If you do nothing for half an hour, you are signed out.'],
   office_comma: ['、', ', '],
   office_leave: ['退出登录', 'Sign out'],
   office_left: ['您已退出登录。', 'You are signed out.'],
