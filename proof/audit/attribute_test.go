@@ -19,7 +19,7 @@ var ignored = map[string][]string{
 	record.PartItems: {"covers", "detail", "commodity", "commodity_created", "created",
 		"stops", "checks"}, // without stops I10 is unknown, without checks A1
 	record.PartTrades:    {},
-	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},
+	ledger.TableOrders:   {"placed_by", "created_id", "item_shard", "time_shard"},
 	ledger.TableBlocks:   {"shard", "name", "reason", "by"},
 	ledger.TablePayments: {"cause", "tries", "paid_day", "back_day"},
 }

@@ -75,6 +75,7 @@ func (s *sale) addPayment(d *decoder) {
 	}
 	d.ours = true
 	no, amount, m := d.text("trade_no"), d.number("amount"), &s.money
+	outside, _ := d.row["outside"].(int64)
 	row := "payments " + id + "/" + no
 	o := s.byID[id]
 	into := o
@@ -87,6 +88,7 @@ func (s *sale) addPayment(d *decoder) {
 	switch state {
 	case seckill.Captured:
 		into.kept++
+		into.outside = outside
 		m.kept += amount
 	case seckill.RefundDue:
 		into.back++
@@ -103,6 +105,9 @@ func (s *sale) addPayment(d *decoder) {
 	}
 	d.number("at")
 	d.done(i6, row, i7)
+	if outside < 0 || outside > amount {
+		s.broken(i6, row, "is over %d fen, of which %d went back outside the shop", amount, outside)
+	}
 	if s.whole[record.PartTrades] {
 		switch t := s.tradeBy(id, no); {
 		case t == nil && s.tradesOf[id] != nil:
@@ -115,7 +120,7 @@ func (s *sale) addPayment(d *decoder) {
 			s.broken(i7, row, "is over %d fen, but the provider captured %d", amount, t.amount)
 		default:
 			t.met = true
-			s.checkBack(t, state, row)
+			s.checkBack(t, state, outside, row)
 		}
 	}
 	if o == nil {
@@ -126,15 +131,19 @@ func (s *sale) addPayment(d *decoder) {
 }
 
 // checkBack compares a payment row with the provider's refunds of its trade.
-func (s *sale) checkBack(t *trade, state seckill.PaymentState, row string) {
+func (s *sale) checkBack(t *trade, state seckill.PaymentState, outside int64, row string) {
 	switch {
+	case outside > t.refunded:
+		s.broken(i6, row, "has %d fen that went back outside the shop, but the provider refunded %d", outside,
+			t.refunded)
 	case state == seckill.RefundDone && t.refunded < t.amount:
 		s.broken(i6, row, "is refunded, but of %d fen the provider refunded %d", t.amount, t.refunded)
-	case state == seckill.Captured && t.refunded > 0:
+	case state == seckill.Captured && t.refunded > outside && !t.due:
 		s.broken(i6, row, "is kept, but of %d fen the provider refunded %d", t.amount, t.refunded)
-	case state == seckill.RefundDue && t.refunded >= t.amount:
+	case state == seckill.Captured && (t.refunded > outside || t.refunded == t.amount),
+		state == seckill.RefundDue && t.refunded >= t.amount:
 		s.money.coming++
-	case state == seckill.RefundDue && t.refunded > 0:
+	case state == seckill.RefundDue && t.refunded > outside:
 		s.needs(i6, "an operator: %s is due back, but of %d fen the provider refunded %d", row, t.amount, t.refunded)
 	}
 }
@@ -203,6 +212,11 @@ func (s *sale) checkKept(o *order) {
 		s.broken(i6, row, "is %s, but none of its payments is", o.state)
 	case o.state == seckill.Refunded && o.refunded == 0:
 		s.broken(i6, row, "is %s, but none of its payments is", o.state)
+	case o.kept == 1 && o.wentBack != o.outside:
+		s.broken(i6, row, "has %d fen that went back outside the shop, its payment %d", o.wentBack, o.outside)
+	case o.undecided && (o.outside == 0 || o.state != seckill.Paid && o.state != seckill.Confirmed):
+		s.broken(i6, row, "is %s, of %d fen %d went back, and it waits for somebody to decide about that", o.state,
+			o.amount, o.outside)
 	}
 	if o.kept > 0 && s.whole[ledger.TableUnits] && o.rows != o.count {
 		s.broken(i6, row, "of %d units keeps money but has %d unit rows", o.count, o.rows)

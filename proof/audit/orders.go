@@ -29,6 +29,8 @@ func (s *sale) addOrder(d *decoder) {
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
 		created: d.number("created"), placed: d.number("placed"),
 		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
+	o.wentBack, _ = d.row["outside"].(int64)
+	o.undecided = d.row["undecided"] != nil
 	for _, attr := range given {
 		if d.row[attr] != nil && d.row["address"] == nil {
 			s.broken(i9, "orders "+o.id, "keeps its %s without an address", attr)
@@ -165,7 +167,8 @@ func (s *sale) history(d *decoder, o *order, row string) {
 		if now < last-skew {
 			s.broken(i5, row, "became %s at %s, earlier than it became %s at %s", to, dated(now), from, dated(last))
 		}
-		kept := to == seckill.RefundOwed && len(o.units) > 0 // an operator keeps these units out of sale
+		// an operator keeps these units out of sale, or nobody was asked
+		kept := (to == seckill.RefundOwed || to == seckill.Refunded) && len(o.units) > 0
 		if info[from].Holds && from != seckill.Queued && !info[to].Holds && !kept {
 			released++
 			o.released = now

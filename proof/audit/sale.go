@@ -81,7 +81,10 @@ type order struct {
 	kept     int16 // payment rows in state captured
 	back     int16 // in state refund_due
 	refunded int16 // in state refunded
+	outside  int64 // what went back outside the shop, by the kept payment's row
+	wentBack int64 // the same by its own row
 
+	undecided bool // waits for somebody to decide about that
 	cancelled bool // closing because its shopper cancelled
 	due       bool // in the index that expire's sweep reads
 	awaited   bool // has an entry in Redis' awaiting

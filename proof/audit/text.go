@@ -18,7 +18,7 @@ import (
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}
 	printf(b, "Item %s, %s, as of %s: read %s in %.1f s\n", r.Item, r.Title,
-		r.At.Format("2006-01-02 15:04:05 MST"), readings(r.Read), r.Took)
+		seckill.Local(r.At), readings(r.Read), r.Took)
 	for _, m := range r.Missing {
 		printf(b, "Not read: %s\n", m)
 	}
@@ -35,14 +35,39 @@ func (r *Report) WriteText(w io.Writer) error {
 		r.Results[i].write(b)
 		count[r.Results[i].Verdict]++
 	}
-	printf(b, "\n%d hold, %d broken, %d unknown\n", count[Holds], count[Broken], count[Unknown])
+	printf(b, "\n%d hold, %d broken, %d unknown%s\n", count[Holds], count[Broken], count[Unknown], r.unchecked())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// unchecked says of the unknown guarantees that nothing is wrong with them, and what they need.
+func (r *Report) unchecked() string {
+	journal, rest := 0, 0
+	for i := range r.Results {
+		switch j := &r.Results[i]; {
+		case j.Verdict != Unknown:
+		case slices.ContainsFunc(j.Needs, func(s string) bool { return strings.HasPrefix(s, "a journal ") }):
+			journal++
+		default:
+			rest++
+		}
+	}
+	var why []string
+	if journal > 0 {
+		why = append(why, english.Sprintf("%d need a journal (seckill load --journal)", journal))
+	}
+	if rest > 0 {
+		why = append(why, english.Sprintf("%d need what their lines say", rest))
+	}
+	if why == nil {
+		return ""
+	}
+	return ", not checked: " + strings.Join(why, ", ")
+}
+
 func (s *Statement) write(b *strings.Builder) {
 	u := &s.Units
-	printf(b, "\nUnits   stock %d = sold %d + held %d + unsold %d", u.Stock, u.Sold, u.Held, u.Unsold)
+	printf(b, "\nUnits   stock %d = sold %d + with other orders %d + unsold %d", u.Stock, u.Sold, u.Held, u.Unsold)
 	if u.Free != nil {
 		printf(b, " (returned to sale %d, never issued %d, reserved %d)", *u.Free, *u.NeverIssued, *u.Reserved)
 	}

@@ -3,6 +3,8 @@ package audit
 import (
 	"fmt"
 	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Verdict is the result of checking a guarantee.
@@ -129,4 +131,4 @@ func (v *verdicts) close() []GuaranteeResult {
 }
 
 // dated formats Unix milliseconds.
-func dated(t int64) string { return time.UnixMilli(t).UTC().Format("2006-01-02 15:04:05 MST") }
+func dated(t int64) string { return seckill.Local(time.UnixMilli(t)) }

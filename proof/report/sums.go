@@ -27,7 +27,7 @@ type Units struct {
 	seckill.Count
 	Sold  int `json:"sold"`  // held by orders that are paid, or were
 	Held  int `json:"held"`  // by others
-	Never int `json:"never"` // of the stock; neither sold nor held in the end
+	Never int `json:"never"` // of the stock; neither sold nor with an order in the end
 }
 
 // Totals are the money that came in. Captured is the sum of the next three.

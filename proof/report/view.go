@@ -83,7 +83,7 @@ func (s *ItemState) orders() Table {
 func (s *ItemState) units() Table {
 	u := &s.Sums.Units
 	return Table{"Units", [][]string{{"placed", strconv.Itoa(u.Placed)}, {"given back", strconv.Itoa(u.GivenBack)},
-		{"sold in the end", strconv.Itoa(u.Sold)}, {"held in the end", strconv.Itoa(u.Held)},
+		{"sold in the end", strconv.Itoa(u.Sold)}, {"with other orders", strconv.Itoa(u.Held)},
 		{"neither", strconv.Itoa(u.Never)}}}
 }
 

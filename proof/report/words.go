@@ -36,7 +36,7 @@ var chinese = map[string]string{
 	"rejected":                            "未成交",
 	"Units":                               "件数",
 	"sold in the end":                     "最终售出",
-	"held in the end":                     "最终占用",
+	"with other orders":                   "由其他订单占用",
 	"neither":                             "未售出",
 	"Money":                               "金额",
 	"captured":                            "实收",

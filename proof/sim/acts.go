@@ -69,7 +69,7 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case per kind
 		s.shop(t)
 	case actRefund:
 		s.refund(t)
-	case actFulfil:
+	case actFulfil, actConsole:
 		s.fulfil(t)
 	case actErase:
 		s.erase(t)

@@ -3,9 +3,12 @@ package sim
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -19,6 +22,7 @@ func (i *Instance) block(b seckill.Block) error {
 	alone, mine, writes := s.under == 0, s.begun, s.writes
 	s.under++
 	s.untils[b.Until] = true
+	at, there := w.losses, w.installed()
 	defer func() { s.under-- }()
 	done, err := i.Block.Put(context.Background(), []seckill.Block{b}, "ann", false)
 	known := b.Item == seckill.Everywhere || w.item(b.Item).ID != ""
@@ -28,9 +32,73 @@ func (i *Instance) block(b seckill.Block) error {
 	mineStands := s.writes == writes || s.writes == writes+1 && s.row && s.spans[len(s.spans)-1].until.Equal(b.Until)
 	if err == nil && len(done.Unknown) == 0 && alone && s.begun == mine && mineStands {
 		s.told, s.since = &b, w.Clock.Now()
+		s.losses, s.copied = at, there
 		w.door.heard["block: yes"]++
 	}
 	return err
+}
+
+// installed returns the items that the stock has and the published list, too.
+func (w *World) installed() map[string]bool {
+	out := map[string]bool{}
+	l, _ := w.items.Published(context.Background())
+	for i := range l.Items {
+		it := &l.Items[i]
+		if n, err := w.numbersOf(it.ID); err == nil && n != nil {
+			out[it.ID] = true
+		}
+	}
+	return out
+}
+
+// checkCopied checks that one run of repair, once no list lags, makes all copies of blocks right.
+func (w *World) checkCopied(i *Instance) error {
+	w.Clock.Advance(seckill.BlocksLag + w.lag + 2*seckill.SkewBound)
+	_ = i.Repair.Run(context.Background()) // also reports rows that nobody can read
+	for _, it := range w.allItems() {
+		if !it.CopiesBlocks(w.Clock.Now()) {
+			continue
+		}
+		if err := w.checkCopies(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkCopies checks L3 for the copies of users' blocks beside an item: they are the ledger's that hold.
+func (w *World) checkCopies(it *seckill.Item) error {
+	want, got := map[blockKey]int64{}, map[blockKey]int64{}
+	now := w.Clock.Now()
+	for _, row := range w.Rows.Dump(ledger.TableBlocks) {
+		k := blockKey{seckill.Subject(text(row, "subject")), text(row, "item")}
+		b := seckill.Block{Subject: k.subject, Item: k.item}
+		if ends := number(row, "until"); b.Copied(it.ID) && ends > now.UnixMilli() {
+			want[k] = ends
+		}
+	}
+	for cursor := uint64(0); ; {
+		page, next, err := w.stock.CopiedBlocks(context.Background(), it.ID, cursor)
+		if err != nil {
+			return err
+		}
+		for _, b := range page {
+			ends := int64(math.MaxInt64)
+			if !b.Until.IsZero() {
+				ends = b.Until.UnixMilli()
+			}
+			if b.Holds(now) {
+				got[blockKey{b.Subject, b.Item}] = ends
+			}
+		}
+		if cursor = next; cursor == 0 {
+			break
+		}
+	}
+	if !maps.Equal(got, want) {
+		return fmt.Errorf("L3 the stock refuses %v for item %s, the ledger blocks %v", got, it.ID, want)
+	}
+	return nil
 }
 
 // unblock makes an operator remove a block, and checks that it is removed once that was acknowledged.
@@ -46,6 +114,11 @@ func (i *Instance) unblock(k blockKey) error {
 	_, err := i.Block.Drop(context.Background(), k.subject, k.item)
 	if err == nil {
 		s.drops--
+		if user, ok := k.subject.User(); ok {
+			for _, it := range w.allItems() {
+				w.refusedUsers[holder{user, it.ID}] = refusedUser{ever: w.refusedUsers[holder{user, it.ID}].ever}
+			}
+		}
 		if alone && s.begun == mine && s.row && s.writes == writes {
 			w.truth.fail("A4 the block of %s for %s stays, whose removal was acknowledged", k.subject, k.item)
 		}
@@ -119,6 +192,9 @@ func (w *World) checkBlocking() error {
 	if err := w.checkAllListed(i); err != nil {
 		return err
 	}
+	if err := w.checkCopied(i); err != nil {
+		return err
+	}
 	for n, it := range w.allItems() {
 		if w.Clock.Now().Before(it.Start.Add(seckill.SkewBound)) || !w.sells(it) || it.Stopped {
 			continue
@@ -142,21 +218,25 @@ func (i *Instance) blockAndBuy(it *seckill.Item, user string, everywhere bool) e
 	if err != nil {
 		return fmt.Errorf("A1 a fresh shopper gets no ticket: %w", err)
 	}
-	if err := i.block(w.blockOf(k, 0)); err != nil {
-		return fmt.Errorf("A4 an operator's block: %w", err)
-	}
 	id, err := i.PurchaseOf(p)
 	if seckill.CodeOf(err) == seckill.CodeSoldOut {
-		return i.unblock(k)
+		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("A4 a blocked shopper's purchase is refused at once: %w", err)
+		return fmt.Errorf("A4 a fresh shopper's purchase: %w", err)
+	}
+	if err := i.block(w.blockOf(k, 0)); err != nil {
+		return fmt.Errorf("A4 an operator's block: %w", err)
 	}
 	if err := i.handleAll(); err != nil {
 		return err
 	}
 	if o := w.truth.orders[id]; o == nil || o.state != seckill.Rejected || o.reason != seckill.CodeBlocked {
 		return fmt.Errorf("A4 order %s of blocked user %s is not rejected as blocked: %+v", id, user, o)
+	}
+	p.Key = "refused"
+	if id, err := i.PurchaseOf(p); seckill.CodeOf(err) != seckill.CodeBlocked {
+		return fmt.Errorf("A4 blocked user %s is not refused at once: order %q, %q", user, id, seckill.CodeOf(err))
 	}
 	if _, err := i.challenge(user, it.ID); err == nil {
 		return fmt.Errorf("A4 blocked user %s gets a challenge for item %s", user, it.ID)
@@ -172,4 +252,12 @@ func (i *Instance) blockAndBuy(it *seckill.Item, user string, everywhere bool) e
 		return err
 	}
 	return i.PayNow(user, id)
+}
+
+// blockHoarder has the ledger block the hoarder, of which it does not tell the stock.
+func (w *World) blockHoarder() error {
+	k := blockKey{seckill.UserSubject(hoarder), seckill.Everywhere}
+	b := w.blockOf(k, 0)
+	w.door.block(k).untils[b.Until] = true
+	return w.ledger.PutBlocks(context.Background(), []seckill.Block{b})
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -80,6 +81,16 @@ func (h heldBlocks) still(w *World) *seckill.Block {
 		}
 	}
 	return nil
+}
+
+// copiedBlock reports whether the stock must refuse a request because of a block of its user: one that was acknowledged
+// while the item was installed, and that no loss of data has taken from the stock since.
+func (w *World) copiedBlock(r seckill.Request) bool {
+	h := w.heldBlocks(&admit.Caller{User: r.User}, r.Item)
+	h.list = slices.DeleteFunc(h.list, func(b heldBlock) bool {
+		return b.s.losses != w.losses || !b.s.copied[r.Item]
+	})
+	return h.still(w) != nil
 }
 
 // everBlocked reports whether one of the subjects was blocked for an item at some moment since a time, by some clock.

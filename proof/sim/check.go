@@ -162,7 +162,7 @@ func (w *World) checkMoney(id string, o *orderRow) error {
 		return fmt.Errorf("I6 order %s in %q keeps %d payments", id, o.state, kept)
 	case paidFor(o.state) && kept != 1:
 		return fmt.Errorf("I6 order %s in %s is paid by %d payments", id, o.state, kept)
-	case o.state == seckill.Expired && len(w.Provider.captured(id)) > 0:
+	case o.state == seckill.Expired && w.Provider.keeps(id):
 		return fmt.Errorf("I6 order %s is expired, yet was paid in time", id)
 	case (o.state == seckill.Expired || o.state == seckill.Cancelled) && w.Provider.closedPaid(id):
 		return fmt.Errorf("I6 order %s is %s, yet one of its trades was paid when the other was closed", id, o.state)
@@ -190,7 +190,7 @@ func (w *World) checkHolder(h holder) error {
 // the close shows the payment. An earlier close that found no trade may also close an order.
 func (p *Provider) closedPaid(order string) bool {
 	o := p.orders[order]
-	return o != nil && o.kept && !o.missing
+	return o != nil && o.kept && !o.missing && p.keeps(order)
 }
 
 // checkStock checks that every unit up to high-water is either held or free, and that no unit above it is; and that a
@@ -257,7 +257,7 @@ func (w *World) quiet() error {
 			errs = append(errs, fmt.Errorf("L1 order %s stays %s", id, o.state))
 		}
 	}
-	errs = append(errs, w.truth.owed()...)
+	errs = append(errs, w.truth.owed(w.owesCharged)...)
 	for id := range w.truth.returns {
 		errs = append(errs, fmt.Errorf("L2 the return row of order %s stays", id))
 	}
@@ -311,8 +311,18 @@ func (w *World) Converged() error {
 		var rows []string
 		for _, p := range t.payments[id] {
 			rows = append(rows, p.tradeNo)
+			if outside := w.Provider.orders[id].console[p.tradeNo]; p.outside != outside &&
+				!w.owesCharged(id, p.tradeNo) {
+				return fmt.Errorf("I6 of payment %s of order %s %d fen went back outside, the ledger has %d", p.tradeNo,
+					id, outside, p.outside)
+			}
 		}
-		got := w.Provider.captured(id)
+		if o := t.orders[id]; len(rows) == 1 && o.state != seckill.Rejected &&
+			o.outside != int64(t.payments[id][0].outside) {
+			return fmt.Errorf("I6 of order %s %d fen went back outside, of its payment %d", id, o.outside,
+				t.payments[id][0].outside)
+		}
+		got := slices.DeleteFunc(w.Provider.captured(id), func(no string) bool { return w.unheard(id, no) })
 		slices.Sort(rows)
 		if slices.Sort(got); !slices.Equal(rows, got) {
 			return fmt.Errorf("I6 order %s: the provider captured %v, the ledger knows %v", id, got, rows)
@@ -324,6 +334,11 @@ func (w *World) Converged() error {
 		}
 		if err := w.converged(it); err != nil {
 			return err
+		}
+	}
+	for _, row := range w.Rows.Dump(ledger.TableProposals) {
+		if o := t.orders[text(row, "order")]; o != nil && !paidFor(o.state) {
+			return fmt.Errorf("I17 a refund of order %s, which is %s, waits for a second person", o.id, o.state)
 		}
 	}
 	if err := errors.Join(w.checkListed(), w.checkErased(), w.checkTold(), w.checkPosted(),

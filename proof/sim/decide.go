@@ -32,10 +32,19 @@ func (s *Sim) giveBack(i *Instance, t Act, id string, restock bool) {
 // wroteRefund checks I17 when staff refund a paid order: above the limits two people must want the refund. It reads
 // who they are from the order's history alone.
 func (t *truth) wroteRefund(old, o *orderRow) {
-	if old == nil || o.state != seckill.RefundOwed || !paidFor(old.state) {
+	if old == nil || !paidFor(old.state) {
 		return
 	}
 	entry := strings.SplitN(o.history[len(o.history)-1], " ", 3)
+	sum := o.amount - old.outside
+	switch {
+	case o.state == seckill.RefundOwed:
+	case o.state == seckill.Refunded && strings.HasPrefix(entry[len(entry)-1], "refund by "):
+		// they say that all went back
+		sum = o.amount
+	default:
+		return
+	}
 	names, _, said := strings.Cut(strings.TrimPrefix(entry[len(entry)-1], "refund by "), ": ")
 	first, second, two := strings.Cut(names, " and ")
 	at, err := time.Parse(time.RFC3339, entry[0])
@@ -52,7 +61,7 @@ func (t *truth) wroteRefund(old, o *orderRow) {
 	day := seckill.Day(at) + " " + strings.ToLower(first[strings.LastIndex(first, "/")+1:])
 	t.alone[day]++
 	switch {
-	case t.limit.Amount > 0 && o.amount > int64(t.limit.Amount):
+	case t.limit.Amount > 0 && sum > int64(t.limit.Amount):
 		t.fail("I17 %s refunded %d fen of order %s alone", first, o.amount, o.id)
 	case t.limit.PerDay > 0 && t.alone[day] > t.limit.PerDay:
 		t.fail("I17 %s refunded %d orders alone in a day", first, t.alone[day])

@@ -84,6 +84,8 @@ type blockState struct {
 	untils       map[time.Time]bool // ends that were asked for
 	told         *seckill.Block     // acknowledged, and neither removed nor replaced since
 	since        time.Time          // when it was acknowledged
+	losses       int                // of the stock's data, when the acknowledged request began
+	copied       map[string]bool    // the items that the stock had then
 	row          bool
 	writes       int
 	spans        []blockSpan // of the row, oldest first; the last one may go on

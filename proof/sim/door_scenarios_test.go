@@ -27,6 +27,39 @@ var doorScenarios = []scenario{
 		ends: map[string]seckill.State{"1": seckill.Expired}},
 }
 
+// Scenarios of commands about blocks. Shopper 3 presses afterwards: whoever was blocked for sure is refused (A4).
+var blockScenarios = []scenario{
+	{flow: "block", name: "everywhere", prepare: install, step: blocked("3"), retry: true, atLeast: 4,
+		then: pressed("3")},
+	{flow: "block", name: "on the item", prepare: install, step: blockedHere("3"), retry: true, atLeast: 4,
+		then: pressed("3")},
+	{flow: "block", name: "with another end", prepare: steps(install, blockedHere("3"), after(time.Minute)),
+		step: blockedHereFor("3", time.Hour), retry: true, atLeast: 4, then: pressed("3")},
+	{flow: "block", name: "removed", prepare: steps(install, blocked("3")), step: unblocked("3"), retry: true,
+		atLeast: 3, then: pressed("3")},
+	{flow: "block", name: "removed from the item", prepare: steps(install, blockedHere("3")),
+		step: unblockedHere("3"), retry: true, atLeast: 3, then: pressed("3")},
+}
+
+func blockedHere(user string) func(*World, *Instance) error { return blockedHereFor(user, 0) }
+
+func blockedHereFor(user string, holds time.Duration) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		return i.block(w.blockOf(blockKey{seckill.UserSubject(user), w.Item.ID}, holds))
+	}
+}
+
+func unblockedHere(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		return i.unblock(blockKey{seckill.UserSubject(user), w.Item.ID})
+	}
+}
+
+// pressed makes a shopper buy whatever the answer: the world checks it.
+func pressed(user string) func(*World, *Instance) error {
+	return func(_ *World, i *Instance) error { _, _ = i.Purchase(user, 1, "pressed"); return nil }
+}
+
 func challenged(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error { _, err := i.challenge(user, w.Item.ID); return err }
 }

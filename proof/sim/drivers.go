@@ -53,6 +53,7 @@ func (d *drivers) LazyStock() seckill.Stock                     { return d.Stock
 func (d *drivers) Reserver() seckill.Reserver                   { return d.Stock() }
 func (d *drivers) Verifier() seckill.Verifier                   { return Payments{d.provider, d.hook} }
 func (d *drivers) Signer() seckill.Signer                       { return Payments{d.provider, d.hook} }
+func (d *drivers) ReturnPages() seckill.ReturnPages             { return seckill.ReturnPages{} }
 func (d *drivers) Issuers() seckill.Issuers                     { return issuers{d.w, d.hook, d.clock.Now} }
 func (d *drivers) TokenSigner() seckill.TokenSigner             { return noToken{} }
 func (d *drivers) Bus() seckill.Bus                             { return bus{d.w, d.hook} }

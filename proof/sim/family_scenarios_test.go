@@ -38,10 +38,15 @@ func heldOver(user string, want int) func(*World, *Instance) error {
 
 // Scenarios of two variants of which a user may hold two together.
 var familyScenarios = spanning([]scenario{
+	{flow: "buy", name: "a variant", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 4},
+	{flow: "buy", name: "a variant after another one", prepare: steps(install, boughtOther("1", 1), next),
+		step: bought("1", 1, "k"), atLeast: 4},
+	{flow: "buy", name: "a variant after others have used up the limit", prepare: steps(install, boughtOther("1", 2),
+		next), step: bought("1", 1, "k"), atLeast: 2, want: "limit_reached"},
 	{flow: "consume", name: "an order of a variant", prepare: steps(install, bought("1", 2, "k")), step: next,
 		atLeast: 6},
-	{flow: "consume", name: "another variant has used up the limit", prepare: steps(install, boughtOther("1", 2), next,
-		bought("1", 1, "k")), step: next, atLeast: 5, ends: map[string]seckill.State{"1": seckill.Rejected}},
+	{flow: "consume", name: "another variant has used up the limit", prepare: steps(install, boughtOther("1", 2),
+		bought("1", 1, "k"), next), step: next, atLeast: 5, ends: map[string]seckill.State{"1": seckill.Rejected}},
 	{flow: "consume", name: "two variants at once", prepare: steps(install, boughtOther("1", 2), bought("1", 2, "k"),
 		reverse), step: next, atLeast: 6},
 	{flow: "consume", name: "a variant after another one gave back", prepare: steps(install, boughtOther("1", 2), next,

@@ -11,7 +11,7 @@ var kindNames = [nActs]string{"step", "run", "buy", "consume", "close", "tick", 
 	"look", "stop", "grow", "jump", "browse", "odd", "import",
 	"kill", "freeze", "flush", "failover", "restore", "readonly", "arrive", "poison", "redrive", "ghost", "clock",
 	"schedule", "no-schedule", "forge", "lose", "keep", "refund", "erase", "sign-in", "stream",
-	"ticket", "block", "secret"}
+	"ticket", "block", "secret", "fulfil", "console"}
 
 // MarshalText returns the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }

@@ -15,6 +15,10 @@ import (
 // fulfil makes staff confirm, ship, note or hide a placed order, or its shopper say that it came or that they want a
 // refund. Half of the shipments race with a refund of the same order.
 func (s *Sim) fulfil(t Act) {
+	if t.Kind == actConsole {
+		s.atConsole(t)
+		return
+	}
 	if len(s.truth.list) == 0 {
 		return
 	}
@@ -24,9 +28,14 @@ func (s *Sim) fulfil(t Act) {
 	do := func(id int, what string, body func(i *Instance)) { s.spawn(id, t.Kind, what, t.A, body) }
 	switch pick(t.A, 40, 12) {
 	case 0:
-		do(t.ID, "staff note something on "+id, func(i *Instance) {
-			_, _ = i.Fulfil.Note(ctx, id, "ann", "a gift")
-		})
+		if pick(t.A, 44, 2) == 0 {
+			do(t.ID, "staff note something on "+id, func(i *Instance) {
+				_, _ = i.Fulfil.Note(ctx, id, "ann", "a gift")
+			})
+			return
+		}
+		number := fmt.Sprint(1 + pick(t.A, 48, 3))
+		do(t.ID, "staff correct the parcel of "+id, func(i *Instance) { s.correct(i, id, number) })
 	case 1:
 		hidden := pick(t.A, 44, 3) > 0
 		do(t.ID, fmt.Sprintf("staff hide %s: %t", id, hidden), func(i *Instance) {
@@ -64,6 +73,17 @@ func (s *Sim) ship(i *Instance, id, number string) {
 	}
 }
 
+// correct corrects an order's parcel, and checks what staff hear.
+func (s *Sim) correct(i *Instance, id, number string) {
+	is, err := i.Fulfil.Correct(context.Background(), "ann", fulfil.Parcel{Order: id, Carrier: "SF", Number: number},
+		"a typo")
+	if o := s.truth.orders[id]; err == nil && is && !slices.ContainsFunc(o.history, func(h string) bool {
+		return strings.Contains(h, " to SF "+number+": ")
+	}) {
+		s.truth.fail("I16 staff hear that the parcel of order %s is %s; its history is %q", id, number, o.history)
+	}
+}
+
 // received makes a shopper confirm a receipt, and checks what they hear.
 func (s *Sim) received(i *Instance, user, id string) {
 	v, err := i.Shop.Received(context.Background(), user, id)
@@ -82,7 +102,7 @@ func (s *Sim) meddle(i *Instance, user, id string) {
 	_, made["a refund for no reason"] = i.Shop.AskRefund(ctx, user, id, " ")
 	_, made["confirmed by nobody"] = i.Fulfil.Confirm(ctx, id, "")
 	_, made["a note of two lines"] = i.Fulfil.Note(ctx, id, "ann", "a\nb")
-	_, made["a list of everything"] = i.Fulfil.List(ctx, fulfil.Query{}, "", 10)
+	_, made["a list of no state"] = i.Fulfil.List(ctx, fulfil.Query{State: "lost"}, "", 10)
 	done, err := i.Fulfil.Ship(ctx, "ann", []fulfil.Parcel{{Order: id, Carrier: "SF", Number: "1"},
 		{Order: id, Carrier: "SF"}}, true, false)
 	if err == nil && done.Shipped > 0 {
@@ -95,9 +115,9 @@ func (s *Sim) meddle(i *Instance, user, id string) {
 	}
 }
 
-// wroteFulfil checks I16 for a write of an order's row: a shipped order keeps its units and its parcel, whatever
-// becomes of it; no order is shipped after its money had to go back; the schedule waits; only orders that are over are
-// hidden.
+// wroteFulfil checks I16 for a write of an order's row: a shipped order keeps its units and its parcel, unless
+// staff correct it; no order is shipped after its money had to go back; the schedule waits; only orders that are over
+// are hidden.
 func (t *truth) wroteFulfil(old, o *orderRow, is ledger.Row) {
 	o.left = o.state.Left()
 	if o.parcel = text(is, "carrier") + " " + text(is, "number"); o.parcel == " " {
@@ -111,7 +131,8 @@ func (t *truth) wroteFulfil(old, o *orderRow, is ledger.Row) {
 		return
 	case o.hidden && !old.hidden && !o.state.Over():
 		t.fail("I16 order %s in %s is hidden", o.id, o.state)
-	case old.parcel != "" && o.parcel != old.parcel:
+	case old.parcel != "" && o.parcel != old.parcel && (len(o.history) != len(old.history)+1 ||
+		!strings.Contains(o.history[len(old.history)], ": from "+old.parcel+" to "+o.parcel+": ")):
 		t.fail("I16 order %s went with %q, and then with %q", o.id, old.parcel, o.parcel)
 	}
 	if old.left {
@@ -123,6 +144,7 @@ func (t *truth) wroteFulfil(old, o *orderRow, is ledger.Row) {
 	if o.state.Left() && o.state != old.state {
 		t.checkLeaving(o)
 	}
+	t.wroteOutside(old, o, is)
 }
 
 // checkLeaving checks the history of an order that is on its way, or has just ended.
@@ -153,4 +175,78 @@ func (t *truth) checkLeaving(o *orderRow) {
 	if o.state == seckill.Completed && since(seckill.Completed, seckill.Received) < 7*24*time.Hour-2*seckill.SkewBound {
 		t.fail("I16 order %s is completed after %s", o.id, since(seckill.Completed, seckill.Received))
 	}
+}
+
+// wroteOutside checks I6 for money that went back outside the shop: an order is neither confirmed nor shipped before a
+// person has decided about all of it. Who decided is read from the order's history alone.
+func (t *truth) wroteOutside(old, o *orderRow, is ledger.Row) {
+	o.outside, o.accepted = number(is, "outside"), old.accepted
+	if last := o.history[len(o.history)-1]; len(o.history) > len(old.history) &&
+		strings.Contains(last, " ships all the same, ") {
+		o.accepted = o.outside
+	}
+	moved := o.state == seckill.Confirmed || o.state == seckill.Shipped
+	for _, p := range t.payments[o.id] {
+		if p.state == seckill.Captured && int64(p.outside) > o.accepted && moved && o.state != old.state {
+			t.fail("I6 order %s became %s, and nobody has decided about the %d fen that went back", o.id, o.state,
+				p.outside)
+		}
+	}
+}
+
+// atConsole makes a person refund a paid trade in the provider's console, whole or in part, or decide in the shop about
+// an order of which a part went back.
+func (s *Sim) atConsole(t Act) {
+	var found []seckill.BillLine
+	for _, id := range s.Provider.list {
+		for _, no := range s.Provider.captured(id) {
+			tr, _ := s.Provider.trade(id, no)
+			if s.heardAll(id, no) || !s.Provider.wentBack(id, no) {
+				found = append(found, seckill.BillLine{Order: id, TradeNo: no,
+					Amount: tr.Amount - s.Provider.orders[id].console[no]})
+			}
+		}
+	}
+	if len(found) == 0 {
+		return
+	}
+	l := found[pick(t.A, 8, len(found))]
+	all := s.heardAll(l.Order, l.TradeNo)
+	if !all && s.Provider.orders[l.Order].unsaid[l.TradeNo] {
+		return
+	}
+	if all {
+		s.spawn(t.ID, t.Kind, "staff say what went back of "+l.Order, t.A, func(i *Instance) {
+			_ = i.sayWhatWentBack(l.Order, l.TradeNo, staffOf(t), pick(t.A, 44, 2) == 0)
+		})
+		return
+	}
+	if pick(t.A, 40, 3) == 0 {
+		s.spawn(t.ID, t.Kind, "staff let "+l.Order+" ship all the same", t.A, func(i *Instance) {
+			_, _ = i.Refund.Accept(context.Background(), l.Order, "ann", "a discount", nil)
+		})
+		return
+	}
+	amount := l.Amount
+	if pick(t.A, 48, 2) == 0 {
+		amount = (l.Amount + 1) / 2
+	}
+	how := []string{told, told, unsaid, charged}[pick(t.A, 44, 4)]
+	if how == charged {
+		amount = l.Amount
+	}
+	if err := s.Provider.Console(l.Order, l.TradeNo, amount, how); err != nil {
+		s.truth.fail("I6 %w", err)
+	}
+	s.trace.say(s.Clock.Now(), "%s yuan of trade %s of %s are %s", amount.Yuan(), l.TradeNo, l.Order, how)
+	if pick(t.A, 52, 3) == 0 {
+		s.Start(nil).Deliver()
+	}
+}
+
+// heardAll reports whether the shop keeps a trade of which all went back, by what it heard.
+func (s *Sim) heardAll(id, no string) bool {
+	return slices.ContainsFunc(s.truth.payments[id], func(p paymentRow) bool {
+		return p.tradeNo == no && p.state == seckill.Captured && int64(p.outside) == p.amount
+	})
 }

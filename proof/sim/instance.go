@@ -72,7 +72,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Qu
 	d := w.drivers(hook, clock, rows, o, c, p)
 	teller, counter := app.Tell(d), app.Count(d)
 	st := app.Stage(d)
-	st.Activities = w.ledger // without the Hook: activities are only shown, and are no part of a sale
+	st.Activities = w.ledger // without the Hook: the titles on the list are no part of a sale
 	return &Instance{
 		Buy: app.Buy(d), Admit: app.Admit(d, painter{w}), Consume: app.Consume(d), Expire: app.Expire(d),
 		Repair: app.Repair(d), Stage: st, Erase: app.Erase(d),
@@ -189,8 +189,10 @@ func (i *Instance) pass(p buy.Purchase) (string, error) {
 	p.Name, p.Network = nameOf(p.User), networkOf(p.User)
 	slept := i.tickets != nil && i.tickets.wake()
 	may, before := w.passes(p, slept)
+	limited := w.limitReached(p)
 	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)
 	w.door.hear("buy", err)
+	limited(err)
 	if before && err == nil && i.tickets != nil {
 		w.door.hearKeys(i.tickets.keyring, p.Ticket)
 	}

@@ -113,7 +113,7 @@ func TestKillPoints(t *testing.T) {
 		}
 	})
 	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop", "signin",
-		"tell", "count", "deliver", "admit", "fulfil"} {
+		"tell", "count", "deliver", "admit", "block", "fulfil"} {
 		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow],
 			overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {
@@ -175,7 +175,9 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 		t.Fatalf("%s: %v", where(), err)
 	}
 	if s.retry {
-		if err := repeat(w, s.step); err != nil {
+		err := repeat(w, s.step)
+		if err != nil && (s.flow != "buy" || f.mode != "the shopper is blocked" ||
+			seckill.CodeOf(err) != seckill.CodeBlocked) {
 			t.Fatalf("%s: repeated: %v", where(), err)
 		}
 	}
@@ -189,6 +191,11 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	}
 	if err := w.Drain(); err != nil {
 		t.Fatalf("%s: %v", where(), err)
+	}
+	if s.flow == "block" {
+		if err := w.checkCopied(w.Start(nil)); err != nil {
+			t.Fatalf("%s: %v", where(), err)
+		}
 	}
 	for user, want := range s.ends {
 		if o, err := w.ledger.Order(ctx, w.id(user)); f.n < 0 && (err != nil || o.State != want) {

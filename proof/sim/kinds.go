@@ -46,6 +46,7 @@ const (
 	actBlock
 	actSecret
 	actFulfil
+	actConsole
 	nActs
 )
 

@@ -40,6 +40,11 @@ func New(p Plan) (*Sim, error) {
 	for _, it := range s.allItems() {
 		s.note(it)
 	}
+	if p.Hoards {
+		if err := w.blockHoarder(); err != nil {
+			return nil, err
+		}
+	}
 	s.minute = s.Clock.Now().Unix() / 60
 	s.snapshots = []snapshot{{s.Clock.Now(), w.Redis.Snapshot()}}
 	if p.Prelude != "" {
@@ -96,7 +101,11 @@ func of(w *World, p Plan) *Sim {
 		queues: map[string]*slowQueue{}, recounts: map[string]string{}, kept: map[holder]reply{}}
 	w.truth.say = func(format string, args ...any) { s.trace.say(w.Clock.Now(), format, args...) }
 	for _, it := range w.allItems() {
-		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
+		limit := it.Limit
+		if it.Variant.Span() != "" {
+			limit = 0 // a shopper may reach it by other items
+		}
+		s.facts[it.ID] = &linear.Truth{Limit: limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
 	}
 	w.onRound = func() { s.Out.look(s) }
 	w.bySeconds = func() bool { return s.Out.On && len(s.Out.since) > 0 }
@@ -212,6 +221,9 @@ func (s *Sim) End() error {
 	if err := s.checkBlocking(); err != nil {
 		return fmt.Errorf("blocked: %w", err)
 	}
+	if err := s.checkSpanning(); err != nil {
+		return fmt.Errorf("a limit that spans: %w", err)
+	}
 	if err := s.SellOut(); err != nil {
 		return fmt.Errorf("sold out: %w", err)
 	}
@@ -233,8 +245,12 @@ func (s *Sim) retire() error {
 	if s.plan.Items[0].Lasts == 0 || len(s.plan.Items) > 1 {
 		return nil
 	}
-	s.trace.say(s.Clock.Now(), "two days pass")
-	s.Clock.Advance(max(0, ends.Add(seckill.KeepLoaded+10*time.Minute).Sub(s.Clock.Now())))
+	away := time.Duration(0)
+	if s.plan.Seed%2 == 1 { // stage did not run for days, fewer than addresses are kept; or clocks were set forward
+		away = time.Duration(1+s.plan.Seed/2%27) * 24 * time.Hour
+	}
+	s.trace.say(s.Clock.Now(), "two days pass, stage away for %s", away)
+	s.Clock.Advance(max(0, ends.Add(seckill.KeepLoaded+10*time.Minute+away).Sub(s.Clock.Now())))
 	for _, b := range s.bodies {
 		if err := s.Orders.SendRaw(b, 0); err != nil {
 			return err

@@ -28,8 +28,9 @@ func NewWorldOf(s Setting) (*World, error) {
 		ids: system.NewIDs(&counter{}), truth: newTruth(), door: newDoor(),
 		onLoss: func() {}, onRedrive: func() {}, stopRequestedAt: map[string]time.Time{}, none: map[string]bool{},
 		grown: map[string]int{}, onRound: func() {}, bySeconds: func() bool { return false }, losses: 1,
-		confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{},
-		anomalies: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{},
+		limited: map[holder]int{}, confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{},
+		refusedUsers: map[holder]refusedUser{}, anomalies: map[string]bool{}, asked: map[string][]ask{},
+		keyless: map[ask]int{}, placed: map[ask]int{},
 		acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{},
 		stoppedAt: map[string]time.Time{}, userIDs: &counter{}, numberOf: map[int]string{},
 		proofs: map[string]seckill.Proof{}, heardOf: map[string][]bool{},
@@ -103,7 +104,7 @@ func (w *World) Drain() error {
 			return e
 		}
 		w.onRound()
-		if err == nil && w.quiet() == nil {
+		if stuck := n%30 == 29 && len(w.Provider.Lost) > 0; err == nil && (stuck || w.quiet() == nil) {
 			if len(w.Provider.Lost) == 0 {
 				again, e := i.catchUp()
 				if e == nil && again {

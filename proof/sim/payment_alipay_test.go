@@ -144,11 +144,15 @@ var notifications = func() (list []event) {
 	add("`TRADE_SUCCESS`", notification{})
 	add("`TRADE_SUCCESS`, delivered twice", notification{}, notification{})
 	add("`TRADE_SUCCESS`: a part was refunded", notification{back: 1})
+	add("`TRADE_SUCCESS`: a part was refunded, told twice", notification{back: 1}, notification{back: 1})
+	add("`TRADE_SUCCESS`: two parts were refunded, told in the other order", notification{back: 3}, notification{back: 1})
 	add("`TRADE_FINISHED`", notification{status: finished})
 	add("`TRADE_SUCCESS` of a second trade", notification{trade: "t2"})
 	add("`TRADE_FINISHED` of a second trade", notification{trade: "t2", status: finished})
 	add("`WAIT_BUYER_PAY`", notification{status: wait})
-	add("`TRADE_CLOSED`: never paid", notification{status: closed})
+	add("`TRADE_CLOSED` without refund_fee", notification{status: closed})
+	add("`TRADE_SUCCESS` with gmt_refund, without refund_fee", notification{change: map[string]string{
+		"gmt_refund": "2026-11-11 10:00:00.123"}})
 	add("`TRADE_CLOSED`: all of it was refunded", notification{status: closed, back: 8888})
 	add("`TRADE_SUCCESS`, then `TRADE_CLOSED` under the same notify_id", notification{id: "n"},
 		notification{id: "n", status: closed})
@@ -163,6 +167,7 @@ var notifications = func() (list []event) {
 	add("another seller_id", notification{change: map[string]string{"seller_id": "2088000000000009"}})
 	add("an out_trade_no that is not an order id", notification{change: map[string]string{"out_trade_no": "another"}})
 	add("any other trade_status", notification{change: map[string]string{"trade_status": "TRADE_PENDING"}})
+	add("a refund_fee that is no amount", notification{back: 1, change: map[string]string{"refund_fee": "1,5"}})
 	add("no signature", notification{tamper: map[string]string{"sign": ""}})
 	add("changed after it was signed", notification{tamper: map[string]string{"total_amount": "88.89"}})
 	return list

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/flow/office/fulfil"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -76,8 +77,11 @@ func (a *answers) Refund(context.Context, seckill.Refund) (seckill.RefundAnswer,
 
 func (a *answers) RefundStatus(context.Context, seckill.Refund) (seckill.RefundAnswer, error) {
 	a.asked++
-	if a.status == "" {
+	switch a.status {
+	case "":
 		return seckill.RefundAnswer{}, errSilent
+	case seckill.RefundOther:
+		return seckill.RefundAnswer{State: a.status, Amount: 100}, nil
 	}
 	return seckill.RefundAnswer{State: a.status}, nil
 }
@@ -101,6 +105,8 @@ var docStates = []docState{
 	{seckill.Closing, "unpaid", steps(placed("1", 1), closing("1", seckill.Expired))},
 	{seckill.Closing, "cancelled", steps(placed("1", 1), closing("1", seckill.Cancelled))},
 	{seckill.Paid, "", inState(seckill.Paid)},
+	{seckill.Paid, "1.00 outside", steps(inState(seckill.Paid), notification{back: 100}.told)},
+	{seckill.Paid, "all outside", steps(inState(seckill.Paid), notification{status: "TRADE_CLOSED", back: 8888}.told)},
 	{seckill.Paid, "t2 due back", steps(inState(seckill.Paid), notification{trade: "t2"}.told)},
 	{seckill.Confirmed, "", inState(seckill.Confirmed)},
 	{seckill.Shipped, "", inState(seckill.Shipped)},
@@ -110,10 +116,14 @@ var docStates = []docState{
 	{seckill.Cancelled, "", steps(placed("1", 1), cancelled("1"), expired)},
 	{seckill.Rejected, "", steps(install, bought("1", 1, "k"), stop, next)},
 	{seckill.RefundOwed, "", lateTrade},
+	{seckill.RefundOwed, "1.00 outside", steps(lateTrade, notification{back: 100}.told)},
 	{seckill.RefundOwed, "t1 and t2", steps(lateTrade, notification{trade: "t2"}.told)},
 	{seckill.RefundOwed, "refused",
-		steps(lateTrade, event{provider: answers{refund: seckill.RefundRefused, status: seckill.RefundMissing}}.swept)},
+		steps(lateTrade, event{provider: answers{refund: seckill.RefundRefused, status: seckill.RefundMissing,
+			query: []seckill.TradeState{seckill.TradePaid}}}.swept)},
 	{seckill.Refunded, "", steps(lateTrade, event{provider: answers{refund: seckill.RefundMade}}.swept)},
+	{seckill.Refunded, "units kept", steps(inState(seckill.Paid), refundedOrder("1", false),
+		event{provider: answers{refund: seckill.RefundMade}}.swept)},
 }
 
 // lateTrade makes an order that was cancelled, and paid by trade t1 all the same.
@@ -226,9 +236,17 @@ func refundings() []event {
 	list := []event{{"refund: made", answers{refund: seckill.RefundMade}, event.swept}, {"refund: no answer", answers{},
 		event.swept}}
 	for _, r := range []seckill.RefundState{seckill.RefundPending, seckill.RefundRefused} {
-		for _, s := range []seckill.RefundState{seckill.RefundMade, seckill.RefundPending, seckill.RefundMissing, ""} {
-			list = append(list, event{"refund: " + word(r) + ", status: " + word(s), answers{refund: r, status: s},
-				event.swept})
+		for _, s := range []seckill.RefundState{seckill.RefundMade, seckill.RefundPending, seckill.RefundMissing,
+			seckill.RefundOther, ""} {
+			name := "refund: " + word(r) + ", status: " + word(s)
+			if s != seckill.RefundMissing && (s != seckill.RefundPending || r != seckill.RefundRefused) {
+				list = append(list, event{name, answers{refund: r, status: s}, event.swept})
+				continue
+			}
+			for _, t := range []seckill.TradeState{seckill.TradePaid, seckill.TradeClosed, ""} {
+				list = append(list, event{name + ", query: " + word(t), answers{refund: r, status: s,
+					query: []seckill.TradeState{t}}, event.swept})
+			}
 		}
 	}
 	return list
@@ -258,6 +276,8 @@ var docEvents = []struct {
 	{"Refunds that are due are asked for", refundings()},
 	{"The operator refunds", []event{deed("with restock", refundedOrder("1", true)),
 		deed("without restock", refundedOrder("1", false))}},
+	{"The operator says that all went back", []event{deed("with restock", saidGone("ann", true)),
+		deed("without restock", saidGone("ann", false))}},
 	{"The operator wants refunds asked for again", []event{deed("", func(w *World, i *Instance) error {
 		n, err := i.Refund.Again(ctx, w.id("1"), "ann", "paid in")
 		if err == nil && n == 0 {
@@ -265,10 +285,42 @@ var docEvents = []struct {
 		}
 		return err
 	})}},
+	{"The operator lets it ship although money went back", []event{deed("", acceptedIn),
+		{"says that 0.50 did; query: paid", answers{query: []seckill.TradeState{seckill.TradePaid}}, event.less},
+		{"says that 0.50 did; query: closed", answers{query: []seckill.TradeState{seckill.TradeClosed}}, event.less},
+		{"says that 0.50 did; query: no answer", answers{}, event.less}}},
+	{"Staff ship it", []event{deed("", func(w *World, i *Instance) error {
+		parcel := fulfil.Parcel{Order: w.id("1"), Carrier: "SF", Number: "1"}
+		done, err := i.Fulfil.Ship(ctx, "ann", []fulfil.Parcel{parcel}, true, false)
+		if err == nil && len(done.Faults) > 0 {
+			err = seckill.Refuse(seckill.CodeInvalid)
+		}
+		return err
+	})}},
 	{"The operator wants a closing order asked about", []event{deed("", func(w *World, i *Instance) error {
 		return i.Refund.Ask(ctx, w.id("1"), "ann", "she waits")
 	})}},
 	{"The operator has trade t2 recorded", learnings()},
+}
+
+// acceptedIn lets an order ship, if it waits for that.
+func acceptedIn(w *World, i *Instance) error {
+	is, err := i.Refund.Accept(ctx, w.id("1"), "ann", "a discount", nil)
+	if err == nil && !is {
+		err = errNothingDue
+	}
+	return err
+}
+
+// less lets an order ship, of which 0.50 yuan went back, if it waits for that.
+func (e event) less(w *World, i *Instance) error {
+	e.on(i)
+	sum := seckill.Fen(50)
+	is, err := i.Refund.Accept(ctx, w.id("1"), "ann", "billed twice", &sum)
+	if err == nil && !is {
+		err = errNothingDue
+	}
+	return err
 }
 
 // outcome returns what an event makes of an order: its state, its units if they change, its money, and the caller's
@@ -293,8 +345,14 @@ func outcome(w *World, before seckill.Order, err error) (string, error) {
 	if e != nil {
 		return "", e
 	}
+	if o.Undecided {
+		parts = append(parts, "undecided")
+	}
 	for _, p := range all {
 		money := p.TradeNo + " " + string(p.State)
+		if p.Outside > 0 {
+			money += ", " + p.Outside.Yuan() + " outside"
+		}
 		if p.Refused != "" {
 			money += ", refused"
 		}

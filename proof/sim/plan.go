@@ -41,6 +41,7 @@ type Plan struct {
 	Shuffle   bool
 	Door      *DoorPlan `json:",omitempty"` // nil, in old stored histories: nobody asks for tickets
 	Family    string    `json:",omitempty"` // "" if the items are not variants
+	Hoards    bool      `json:",omitempty"` // a blocked account presses all the time
 	sabotage  func([]ledger.Write)
 	stops     bool // the operator stops and resumes sales
 }
@@ -122,6 +123,8 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	p.faults(r, o.Length == 0)
 	p.door(o)
 	p.families()
+	p.consoles()
+	p.hoarders()
 	return p, r
 }
 
@@ -460,6 +463,25 @@ func (p *Plan) families() {
 	p.Family = []string{"", familyApart, familySpans, familySpans, familySpans}[r.IntN(5)]
 	if p.Family == familySpans {
 		p.Items[1].Limit = p.Items[0].Limit
+	}
+}
+
+// consoles has somebody refund in the provider's console, in a quarter of the worlds, and more staff act there.
+func (p *Plan) consoles() {
+	if r := seeded(p.Seed, 52); p.Prelude == "" && !p.Churn && percent(r, 25) {
+		p.Weights[actConsole] = 2 + r.IntN(6)
+		p.Weights[actFulfil] = max(p.Weights[actFulfil], 3)
+	}
+}
+
+// hoarder is an account that may not buy and presses all the time. The ledger blocks it; the stock has not been told,
+// as after a loss of its data or beyond MaxCopied blocks.
+const hoarder = "7701"
+
+// hoarders has a blocked account press all the time, in a quarter of the worlds.
+func (p *Plan) hoarders() {
+	if r := seeded(p.Seed, 61); p.Prelude == "" && !p.Churn && percent(r, 25) {
+		p.Hoards, p.Weights[actBuy], p.Weights[actConsume] = true, 3*p.Weights[actBuy], 2*p.Weights[actConsume]
 	}
 }
 

@@ -243,6 +243,13 @@ func (r Rows) Index(ctx context.Context, index, pk, after string, limit int, des
 	return rows, next, err
 }
 
+// Newest implements ledger.Rows.
+func (r Rows) Newest(ctx context.Context, index, pk, before string, limit int) ([]ledger.Row, error) {
+	return get(r.Hook, r.call("/Newest"), func() ([]ledger.Row, error) {
+		return r.Next.Newest(ctx, index, pk, before, limit)
+	})
+}
+
 // Bills passes every call of the port through a Hook.
 type Bills struct {
 	Next seckill.Bills

@@ -9,17 +9,18 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Refund implements seckill.Refunds: at most one refund per trade and id, of the whole amount.
+// Refund implements seckill.Refunds: at most one refund per trade and id. No step may ask for less than what is left,
+// nor under two ids, unless money went back in the console meanwhile.
 func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	o := p.orders[r.Order]
 	t, ok := p.trade(r.Order, r.TradeNo)
-	if !ok || t.State != seckill.TradePaid || t.Amount != r.Amount {
+	if !ok || t.State != seckill.TradePaid || t.Amount < r.Amount || r.Amount < 1 {
 		p.wrong = append(p.wrong, fmt.Errorf("I6 a refund of %s yuan of trade %s of order %s, which is %+v",
 			r.Amount.Yuan(), r.TradeNo, r.Order, t))
 		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "TRADE_STATUS_ERROR"}, nil
 	}
 	made := o.refunds[r.ID]
-	first := o.askedBy[r.TradeNo]
+	first, left := o.askedBy[r.TradeNo], t.Amount-o.console[r.TradeNo]
 	poor, slow, stuck := p.poor, p.slow, p.stuck
 	p.poor, p.slow, p.stuck = false, false, false
 	if first == "" {
@@ -28,7 +29,13 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 	switch {
 	case made:
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
-	case first != "" && first != r.ID:
+	case r.Amount > left || o.back[r.TradeNo]:
+		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "REASON_TRADE_REFUND_FEE_ERR"}, nil
+	case r.Amount < left:
+		p.wrong = append(p.wrong, fmt.Errorf("I6 a refund of %s yuan of trade %s of order %s, %s are left",
+			r.Amount.Yuan(), r.TradeNo, r.Order, left.Yuan()))
+		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "REFUND_FEE_ERROR"}, nil
+	case first != "" && first != r.ID && left == t.Amount:
 		p.wrong = append(p.wrong, fmt.Errorf("I6 a second refund %s of trade %s of order %s", r.ID, r.TradeNo, r.Order))
 		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "REFUND_FEE_ERROR"}, nil
 	case poor:
@@ -40,7 +47,7 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 	o.refunds[r.ID], o.back[r.TradeNo] = true, true
 	p.book = append(p.book, seckill.BillLine{Refund: true, Order: r.Order, TradeNo: r.TradeNo, RefundID: r.ID,
 		Amount: r.Amount, At: p.Clock.Now()})
-	p.closes(r.Order, &t) // t is a copy: the captured trade stays unchanged
+	p.tells(r.Order, t, "closed", t.Amount)
 	p.paid(r.Order)
 	if slow {
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
@@ -156,7 +163,11 @@ func (s *Sim) payAgain(id string) {
 func (i *Instance) topUp() error {
 	ctx := context.Background()
 	refused, err := i.world.ledger.RefundsRefused(ctx, "", 100)
+	i.saidAll()
 	for _, p := range refused.Rows {
+		if err := i.matchRefunds(p.Order, p.TradeNo); err != nil {
+			return err
+		}
 		if _, e := i.Refund.Again(ctx, p.Order, "ann", "topped up"); e != nil {
 			return e
 		}
@@ -164,13 +175,63 @@ func (i *Instance) topUp() error {
 	return err
 }
 
+// matchRefunds has the bills matched that list what went back of a trade, if its notifications did not say how much:
+// the provider refuses to refund the whole of it.
+func (i *Instance) matchRefunds(id, no string) error {
+	w := i.world
+	for _, l := range w.Provider.book {
+		if !l.Refund || l.Order != id || !w.Provider.orders[id].unsaid[no] {
+			continue
+		}
+		if _, err := w.matchInto(recorded{w.ledger, w.Clock}, w.Provider, seckill.Day(l.At)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saidAll makes operators say of each order of which all went back, by what the shop heard, what really did.
+func (i *Instance) saidAll() {
+	s := i.world.truth
+	for _, id := range slices.Clone(s.list) {
+		for _, p := range s.payments[id] {
+			if p.state != seckill.Captured || int64(p.outside) != p.amount || i.world.Provider.closed(id, p.tradeNo) {
+				continue
+			}
+			for _, who := range []string{"ann", "bob"} {
+				if err := i.sayWhatWentBack(id, p.tradeNo, who, false); err != nil { // another proposal waits
+					_, _ = i.Refund.Withdraw(context.Background(), id, who, "by another")
+				}
+			}
+		}
+	}
+}
+
+// sayWhatWentBack makes somebody say what went back of a trade, by the provider's console: all or less.
+func (i *Instance) sayWhatWentBack(id, no, who string, restock bool) error {
+	ctx, o := context.Background(), i.world.Provider.orders[id]
+	sum := o.console[no]
+	if t, _ := i.world.Provider.trade(id, no); sum == t.Amount {
+		_, err := i.Refund.Gone(ctx, id, who, "the console shows it", restock)
+		return err
+	}
+	i.world.truth.said[id+"/"+no] = sum
+	_, err := i.Refund.Accept(ctx, id, who, "the console shows it", &sum)
+	return err
+}
+
 // checkRefunds checks I6: an order's payments against the provider's refunds.
 func (w *World) checkRefunds(id string, o *orderRow) error {
 	due, done := 0, 0
 	for _, p := range w.truth.payments[id] {
-		back := w.Provider.wentBack(id, p.tradeNo)
+		back, outside := w.Provider.wentBack(id, p.tradeNo), w.Provider.orders[id].console[p.tradeNo]
 		switch {
-		case p.state == seckill.Captured && back:
+		case p.state == seckill.Captured && w.Provider.orders[id].unsaid[p.tradeNo] && int64(p.outside) == p.amount:
+			// until a person says what it was
+		case p.outside > outside || p.state == seckill.RefundDone && p.outside != outside:
+			return fmt.Errorf("I6 of payment %s of order %s, which is %s, %d fen went back outside, by the ledger %d",
+				p.tradeNo, id, p.state, outside, p.outside)
+		case p.state == seckill.Captured && back && int64(outside) < p.amount:
 			return fmt.Errorf("I6 payment %s of order %s is kept, and went back", p.tradeNo, id)
 		case p.state == seckill.RefundDone && !back:
 			return fmt.Errorf("I6 payment %s of order %s counts as refunded, and the provider has it", p.tradeNo, id)
@@ -193,11 +254,15 @@ func (w *World) checkRefunds(id string, o *orderRow) error {
 }
 
 // owed returns an error for each payment that must be refunded and was not.
-func (t *truth) owed() (errs []error) {
+func (t *truth) owed(byHand func(order, no string) bool) (errs []error) {
 	for id, rows := range t.payments {
 		for _, p := range rows {
-			if p.state == seckill.RefundDue {
+			switch {
+			case byHand(id, p.tradeNo):
+			case p.state == seckill.RefundDue:
 				errs = append(errs, fmt.Errorf("L1 the refund of trade %s of order %s stays due", p.tradeNo, id))
+			case p.state == seckill.Captured && int64(p.outside) == p.amount:
+				errs = append(errs, fmt.Errorf("L1 trade %s of order %s went back, and stays kept", p.tradeNo, id))
 			}
 		}
 	}

@@ -195,7 +195,10 @@ func waited(w *World, i *Instance) error {
 	return w.Check()
 }
 
-var scenarios = slices.Concat(doorScenarios, fulfilScenarios, familyScenarios, []scenario{
+var scenarios = slices.Concat(doorScenarios, blockScenarios, outsideScenarios, fulfilScenarios, familyScenarios,
+	saleScenarios)
+
+var saleScenarios = []scenario{
 	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 2},
 	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 2},
 	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"),
@@ -337,7 +340,7 @@ var scenarios = slices.Concat(doorScenarios, fulfilScenarios, familyScenarios, [
 	{flow: "count", name: "a recount whose first walk misses the newest order", prepare: steps(install,
 		bought("1", 2, "k"), next, streamed), step: steps(recounted, waited, recounted),
 		atLeast: 8},
-})
+}
 
 // signedIn signs a person in.
 func signedIn(person int) func(*World, *Instance) error {

@@ -87,10 +87,10 @@ func (j hookedStock) Reserve(ctx context.Context, now time.Time, r seckill.Reque
 }
 
 // Confirm implements seckill.Stock.
-func (j hookedStock) Confirm(ctx context.Context, item, order, user string, units []int) error {
+func (j hookedStock) Confirm(ctx context.Context, v seckill.Verdict) error {
 	return j.Stock.Confirm(checking(ctx, func(s seckill.Stock) {
-		_ = checkedStock{s, j.w}.Confirm(ctx, item, order, user, units)
-	}), item, order, user, units)
+		_ = checkedStock{s, j.w}.Confirm(ctx, v)
+	}), v)
 }
 
 // Return implements seckill.Stock.

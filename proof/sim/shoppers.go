@@ -19,6 +19,9 @@ func (s *Sim) buy(t Act) {
 	if pick(t.A, 16, 2) == 0 {
 		key = "k" + strconv.Itoa(pick(t.A, 17, 2))
 	}
+	if s.plan.Hoards && pick(t.A, 36, 4) > 0 {
+		shopper = hoarder
+	}
 	switch n := pick(t.A, 20, 4); {
 	case n == 0:
 		count = it.Limit

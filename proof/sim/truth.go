@@ -29,6 +29,7 @@ type truth struct {
 	notifications map[string]bool         // by order/id
 	named         map[string]int          // by order, the number of unit rows that name it
 	held          map[holder]int          // units, by the orders that list them
+	spanned       map[holder][]int        // what held was over a span, after each change
 	cancels       map[holder]int          // orders that their user began to cancel
 
 	minutes map[minute]seckill.Count // what happened to units
@@ -42,6 +43,7 @@ type truth struct {
 	blocked func(was, is ledger.Row)
 	sent    func(old, o *orderRow, is ledger.Row) // checks what becomes of an order after it is paid
 	owes    func(old, o *orderRow)                // checks whose refund it is
+	said    map[string]seckill.Fen                // by order and trade: what a person says went back of it outside
 	span    func(item string) string              // the family's quota that also counts an item's units, or ""
 	over    func(item string) bool                // reports whether the retention of addresses of an item is over
 
@@ -58,6 +60,7 @@ type orderRow struct {
 	state          seckill.State
 	reason         seckill.Code
 	created        time.Time
+	placed         time.Time
 	sold           string // what it keeps of its item
 	history        []string
 	gaveBack       int  // how often its history says so
@@ -65,6 +68,8 @@ type orderRow struct {
 	left           bool // it was shipped
 	parcel         string
 	hidden         bool
+	outside        int64
+	accepted       int64 // of outside, what a person decided about
 	first          bool
 }
 
@@ -77,6 +82,14 @@ type (
 	holder struct{ user, item string }
 )
 
+// refusedUser is what the stock was told about a user and an item since it last lost data.
+type refusedUser struct {
+	losses, orders int
+	ever           int       // orders, whatever the stock lost: a snapshot may bring them back
+	last           time.Time // when one of them was rejected last
+	blocked        time.Time // the same of one that told of a block
+}
+
 type quotaRow struct {
 	units   int
 	cancels int
@@ -87,6 +100,7 @@ type paymentRow struct {
 	tradeNo string
 	amount  int64
 	state   seckill.PaymentState
+	outside seckill.Fen
 }
 
 type returnRow struct {
@@ -98,9 +112,11 @@ func newTruth() *truth {
 	return &truth{orders: map[string]*orderRow{}, units: map[unitKey]string{}, quotas: map[holder]quotaRow{},
 		payments: map[string][]paymentRow{},
 		returns:  map[string]returnRow{}, notifications: map[string]bool{}, named: map[string]int{},
-		held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{},
+		held: map[holder]int{}, spanned: map[holder][]int{}, cancels: map[holder]int{}, changed: map[string]bool{},
+		holders: map[holder]bool{},
 		minutes: map[minute]seckill.Count{}, totals: map[string]seckill.Count{},
-		alone: map[string]int{}, say: func(string, ...any) {}, span: func(string) string { return "" }}
+		said: map[string]seckill.Fen{}, alone: map[string]int{}, say: func(string, ...any) {},
+		span: func(string) string { return "" }}
 }
 
 func text(r ledger.Row, attr string) string {
@@ -202,7 +218,7 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 		address: text(is, "address"), name: text(is, "shopper_name"),
 		network: text(is, "network_address"), amount: number(is, "amount"), units: unitsOf(is),
 		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")),
-		created: time.UnixMilli(number(is, "created")), first: old == nil,
+		created: time.UnixMilli(number(is, "created")), placed: time.UnixMilli(number(is, "placed")), first: old == nil,
 		sold: soldAs(text(is, "title"), text(is, "options"), text(is, "cover"), number(is, "price"),
 			number(is, "list_price"))}
 	if old != nil && o.sold != old.sold {
@@ -279,9 +295,16 @@ func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
 			return
 		}
 		rows[i].state = seckill.PaymentState(text(is, "state"))
+		outside := seckill.Fen(number(is, "outside"))
+		if said, is := t.said[order+"/"+tradeNo]; outside < rows[i].outside && (!is || said != outside) {
+			t.fail("I6 of payment %s of order %s %d fen went back outside, then %d", tradeNo, order, rows[i].outside,
+				outside)
+		}
+		rows[i].outside = outside
 		return
 	}
-	t.payments[order] = append(rows, paymentRow{tradeNo, number(is, "amount"), seckill.PaymentState(text(is, "state"))})
+	t.payments[order] = append(rows, paymentRow{tradeNo, number(is, "amount"), seckill.PaymentState(text(is, "state")),
+		seckill.Fen(number(is, "outside"))})
 }
 
 // givenAttrs lists the attributes that are erased with the address.
@@ -387,6 +410,9 @@ func (t *truth) counts(o *orderRow, by int) {
 		}
 		h := holder{o.user, item}
 		t.held[h] += by * len(o.units)
+		if item != o.item {
+			t.spanned[h] = append(t.spanned[h], t.held[h])
+		}
 		t.holders[h] = true
 	}
 }

@@ -66,11 +66,13 @@ type World struct {
 	onRound     func()              // called in each round of Drain
 	bySeconds   func() bool         // whether Drain advances by seconds instead of minutes
 	read        map[string]*numbers // by item, the stock's current units; emptied by every script
+	limited     map[holder]int      // how often the stock said that the limit is reached
 	confirmed   map[string]int      // by order, the value of losses when the stock got the ledger's decision
 	none        map[string]bool     // orders for which the stock had no unit
 	reserved    string              // the item of the newest reservation
 	// by order, the value of losses when it began to ask for other units
 	drawing         map[string]int
+	refusedUsers    map[holder]refusedUser
 	asked           map[string][]ask         // requests with a key, by order id
 	keyless         map[ask]int              // requests without a key
 	placed          map[ask]int              // orders made by those
@@ -174,7 +176,7 @@ type watched struct {
 }
 
 // reads lists the scripts that write nothing.
-var reads = map[string]bool{"level": true, "queued": true, "scan": true, "users": true}
+var reads = map[string]bool{"level": true, "queued": true, "scan": true, "users": true, "copied_blocks": true}
 
 func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
 	if !reads[s.Name] {

@@ -32,7 +32,7 @@ func (p *partition) plan(opt *Options) int {
 		}
 		last = max(last, e.op.Call) // a loss after the last call has no influence
 		s := step{order: -1, refused: -1, call: e.op.Call, back: e.op.Return, op: e.op, seen: e.seen}
-		if p.translate(e, &s) {
+		if p.translate(e, &s, opt.Truth[p.item]) {
 			p.steps = append(p.steps, s)
 		}
 	}
@@ -56,11 +56,11 @@ func (p *partition) lastReturn(from int64) int64 {
 }
 
 // translate fills in a step; false if the answer proves nothing about orders.
-func (p *partition) translate(e *entry, s *step) bool {
+func (p *partition) translate(e *entry, s *step, t *Truth) bool {
 	op, o := e.op, &e.op.Outcome
 	switch {
 	case op.Kind == Buy:
-		return p.translateBuy(op, s)
+		return p.translateBuy(op, s, t)
 	case o.Kind == Missing && op.Kind == Newest:
 		s.do = none
 	case o.Kind == Missing:
@@ -81,7 +81,7 @@ func (p *partition) translate(e *entry, s *step) bool {
 	return true
 }
 
-func (p *partition) translateBuy(op *Op, s *step) bool {
+func (p *partition) translateBuy(op *Op, s *step, t *Truth) bool {
 	o := &op.Outcome
 	switch {
 	case op.made() != "" && op.Key != "":
@@ -96,6 +96,11 @@ func (p *partition) translateBuy(op *Op, s *step) bool {
 			break
 		}
 		s.do, s.order = permit, p.slot(p.orderOf(op.Key))
+	case o.Code == seckill.CodeLimitReached && t != nil && t.Limit == 0: // by other items, and before the key
+		if o.Order == "" {
+			return false
+		}
+		s.do, s.order, s.set = observe, p.slot(o.Order), anyState
 	case o.Code == seckill.CodeLimitReached || o.Code == seckill.CodeNotEnough:
 		s.do, s.body = refuse, op.body()
 		if op.Key != "" {

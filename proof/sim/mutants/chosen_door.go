@@ -17,12 +17,12 @@ var chosenDoor = []choice{
 	{"ticket-unchecked", "buy takes any text for a ticket", admittedGo,
 		`p.Item); refusal == nil {`, `p.Item); refusal == nil || p.Ticket != "" {`},
 	{"no-ticket-passes", "buy refuses bad tickets, and nobody who has none", admittedGo,
-		`	if checked {
-		return refusal`, `	if checked && p.Ticket != "" {
+		`	if it.checked {
+		return refusal`, `	if it.checked && p.Ticket != "" {
 		return refusal`},
 	{"no-checks-ask-for-tickets", "an item without checks refuses who has no ticket", admittedGo,
-		`	if checked {
-		return refusal`, `	if checked || p.Ticket == "" {
+		`	if it.checked {
+		return refusal`, `	if it.checked || p.Ticket == "" {
 		return refusal`},
 	{"checks-remembered-early", "an instance of buy remembers of an item what may still be changed", admittedGo,
 		`if !now.Before(it.Start.Add(-fixedLead)) {`, `if !now.IsZero() {`},
@@ -121,6 +121,25 @@ var chosenDoor = []choice{
 	{"block-acknowledged-unwritten", "an operator is told that a block holds though it could not be written", blocksGo,
 		`	return l.change(ctx, "block", nil, writes...)`, `	_ = l.change(ctx, "block", nil, writes...)
 	return nil`},
+	{"block-for-every-item-unread", "the stock refuses by blocks for its item only",
+		"shared/driver/redisstock/reserve.lua", `holds(it[7]) or holds(it[8])`, `holds(it[7])`},
+	{"block-not-told", "a block is acknowledged though the stock was not told", "shared/flow/office/block/block.go",
+		`	if err := f.copy(ctx, named, blocks, nil); err != nil {`, `	if err := ctx.Err(); err != nil && named != nil {`},
+	{"removal-not-told", "a block is removed, and the stock goes on to refuse", "shared/flow/office/block/block.go",
+		`err = f.copy(ctx, named, nil, drop)`, `_, err = named, ctx.Err()`},
+	{"block-for-every-item-not-told", "the stock is told only of blocks that name an item",
+		"shared/flow/office/block/block.go", `items = append(items, l.Items...)`, `_ = l.Items`},
+	{"blocks-not-rebuilt", "after a loss nobody tells the stock of blocks", repairGo,
+		`if err := blocks.Copy(ctx, it); err != nil {`, `if err := ctx.Err(); err != nil && blocks.Stock == nil {`},
+	{"import-brings-no-blocks", "an item that an import puts on sale sells to blocked users for a minute",
+		"shared/flow/sale/stage/import.go", `_ = blocks.Copy(ctx, &items[i])`, `_ = &blocks`},
+	{"old-list-undoes-a-block", "a list of blocks that lags undoes what an operator changed since",
+		"shared/driver/redisstock/copy_blocks.lua", `elseif changed > tonumber(ARGV[2]) - tonumber(ARGV[3]) then`,
+		`elseif changed > tonumber(ARGV[2]) + tonumber(ARGV[3]) then`},
+	{"spanning-limit-unread", "who has bought up a limit that spans hears so only after the purchase",
+		admittedGo, `q.Units+p.Count <= it.limit`, `q.Units <= it.limit`},
+	{"spanning-limit-early", "the last unit of a limit that spans is refused", admittedGo,
+		`q.Units+p.Count <= it.limit`, `q.Units+p.Count < it.limit`},
 	{"blocked-order-forgotten", "the message of a blocked shopper's purchase is dropped", consumeGo,
 		`			return f.reject(ctx, m, seckill.CodeBlocked)`, `			return nil`},
 	{"blocked-order-unexplained", "a blocked shopper's order says that the limit is reached", consumeGo,

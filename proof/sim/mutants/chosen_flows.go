@@ -43,10 +43,14 @@ var chosenFlows = []choice{
 		`if err := f.Orders.Send(ctx, m, 0); err != nil {`, `if _ = f.Orders.Send(ctx, m, 0); err != nil {`},
 	{"unknown-send-undone", "buy treats an unknown send as failed and frees the reservation", buyGo,
 		`			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`,
-		`			_ = f.Stock.(seckill.ReservationKeeper).Confirm(ctx, p.Item, res.Order, p.User, nil)
+		`			_ = f.Stock.(seckill.ReservationKeeper).Confirm(ctx, seckill.Verdict{Item: p.Item, Order: res.Order, User: p.User})
 			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`},
 	{"refusal-fresh-forever", "buy keeps in memory for ever what the stock said about an item", buyGo,
 		`case !ok || !itemcache.Fresh(r.at, now):`, `case !ok:`},
+	{"refusal-untold", "the stock does not hear that the ledger refused the user", consumeGo,
+		`		v.Refused = o.Placed`, `		_ = o.Placed`},
+	{"refusal-unread", "reserve does not look whom the ledger refused", "shared/driver/redisstock/reserve.lua",
+		`if it[9] then`, `if it[9] == '' then`},
 	{"ack-before-place", "consume deletes the message before it has placed the order", consumeGo,
 		`		err = f.order(ctx, d, m.Reservation)`,
 		`		_ = f.Orders.Delete(ctx, d)
@@ -56,7 +60,7 @@ var chosenFlows = []choice{
 		"ListPrice: it.Price,"},
 	{"existing-row-is-duplicate", "consume takes an existing order row for a mere duplicate and confirms nothing",
 		consumeGo,
-		`	return f.confirmOf(ctx, m, o.Units)
+		`	return f.confirmOf(ctx, &o)
 }
 
 func (f *Flow) confirmOf`,
@@ -65,19 +69,18 @@ func (f *Flow) confirmOf`,
 
 func (f *Flow) confirmOf`},
 	{"existing-row-confirmed-empty", "consume frees all units of an order that was placed before", consumeGo,
-		`	return f.confirmOf(ctx, m, o.Units)
+		`	return f.confirmOf(ctx, &o)
 }
 
 func (f *Flow) confirmOf`,
-		`	return f.confirmOf(ctx, m, nil)
+		`	o.Units = nil
+	return f.confirmOf(ctx, &o)
 }
 
 func (f *Flow) confirmOf`},
 	{"free-before-rejected", "a rejected reservation's units are freed before the row says rejected", consumeGo,
-		`	now := f.Clock.Now()
-	err := f.Ledger.Reject(`,
-		`	now := f.Clock.Now()
-	if err := f.confirmOf(ctx, m, nil); err != nil {
+		`	err := f.Ledger.Reject(`,
+		`	if err := f.confirmOf(ctx, &o); err != nil {
 		return err
 	}
 	err := f.Ledger.Reject(`},
@@ -195,6 +198,13 @@ func (f *Flow) confirmOf`},
 		`	changed, err := f.Stock.Correct(ctx, item, c)`, `	changed, err := false, error(nil)`},
 	{"no-user-drift", "no drift pass corrects a user's entries", driftGo,
 		`		if u.Busy || maps.Equal(u.Orders, want) {`, `		if !u.Busy || maps.Equal(u.Orders, want) {`},
+	{"removed-within-a-day", "an ended item leaves the stock within a day of its time, or never", stageGo,
+		`err := f.Stock.Remove(ctx, it.ID)`, `err := error(nil)
+		if now.Before(it.End.Add(seckill.KeepLoaded + 24*time.Hour)) {
+			err = f.Stock.Remove(ctx, it.ID)
+		}`},
+	{"removed-once", "an ended item that a restored stock has again stays there", stageGo,
+		`it.Retired(now.Add(-removeFor))`, `it.Retired(now.Add(-removeFor / removeFor))`},
 	{"stop-without-stock", "a stop is acknowledged when only the items table has it", stageGo,
 		`	err := f.Stock.Assert(ctx, it)
 	if errors.Is(err, seckill.ErrNotInstalled) {
@@ -247,7 +257,7 @@ func (f *Flow) confirmOf`},
 		`	err = func(context.Context, seckill.KeptNotification) error { return nil }(ctx,`},
 	{"unpaid-notification-is-money", "a notification is taken for money though it says that its trade is closed",
 		notifyGo,
-		`	if n.Paid {`, `	if n.Paid || n.ID != "" {`},
+		`if n.Paid || n.Back > 0 {`, `if n.Paid || n.ID != "" {`},
 	{"refund-unconfirmed", "a refund that was asked for counts as made", refundGo,
 		`	case a.State == seckill.RefundMade:`,
 		`	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:`},
@@ -283,9 +293,9 @@ func (f *Flow) confirmOf`},
 	{"bill-payment-amount-uncompared", "a payment on the bill is not compared with the ledger's amount", reconcileGo,
 		`	case !l.Refund && l.Amount != p.Amount:`, `	case !l.Refund && l.Amount < 0:`},
 	{"bill-refund-amount-uncompared", "a refund on the bill is not compared with the ledger's amount", reconcileGo,
-		`	case l.Amount != p.Amount:`, `	case l.Amount < 0:`},
+		`	case l.Amount != p.Rest():`, `	case l.Amount < 0:`},
 	{"bill-refund-anybodys", "a refund that the shop did not make is taken for its own", reconcileGo,
-		`	case l.Refund && l.RefundID != seckill.RefundID(l.Order, l.TradeNo):`,
+		`	case l.Refund && !own(l):`,
 		`	case l.Refund && l.RefundID == "never":`},
 	{"bill-line-twice-unseen", "a line that is twice on a bill counts once", reconcileGo,
 		`	if m.billed[moved] && (!l.Refund || l.RefundID != "") {`, `	if m.billed[moved] && l.Amount < 0 {`},
@@ -299,6 +309,8 @@ func (f *Flow) confirmOf`},
 	for _, a := range absent {`},
 	{"earlier-bills-unasked", "what a day's bill lacks is called missing though an earlier bill has it", reconcileGo,
 		`	for back := 1; back <= maxBack; back++ {`, `	for back := 1; back <= 0; back++ {`},
+	{"bill-line-unread-unlisted", "a line of the bill that cannot be read is not a difference", reconcileGo,
+		`	for _, u := range unread {`, `	for _, u := range unread[:0] {`},
 	{"bill-others-uncounted", "lines of other shops are not counted", reconcileGo,
 		`	m.out.Others = bill.Others
 `, ``},

@@ -17,6 +17,8 @@ var chosenFulfil = []choice{
 		`If: []Cond{Eq("state", string(o.State))}}`, `If: nil}`},
 	{"shipped-without-parcel", "the ledger forgets carrier and number", fulfilledGo,
 		`w.Set["carrier"], w.Set["number"] = o.Carrier, o.Number`, `_ = ships`},
+	{"corrected-over-another", "a correction does not look at the parcel that it was meant for", fulfilledGo,
+		`w.If = append(w.If, Eq("carrier", o.Carrier), Eq("number", o.Number))`, `_ = w.If`},
 	{"sent-unscheduled", "nobody looks again at an order that is on its way", fulfilledGo,
 		`if next.IsZero() {`, `if !next.IsZero() {`},
 	{"received-goods-restocked", "goods that the shopper has received are sold again after a refund", stateGo,

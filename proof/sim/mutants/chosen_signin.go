@@ -3,6 +3,8 @@ package main
 const (
 	signinGo     = "shared/flow/front/signin/signin.go"
 	identitiesGo = "shared/driver/ledger/identities.go"
+	issuersGo    = "shared/api/oidc/oidc.go"
+	issuerKeysGo = "shared/api/oidc/keys.go"
 )
 
 // chosenSignIn change who is signed in as whom, and for how long.
@@ -34,4 +36,12 @@ var chosenSignIn = []choice{
 		`PK: userPrefix + user}, Op: OpPut, If: []Cond{Absent()},`, `PK: userPrefix + user}, Op: OpPut,`},
 	{"taken-is-enrolled", "a person whose number is taken is signed in with it all the same", identitiesGo,
 		`		return "", seckill.ErrUserTaken`, `		return user, nil`},
+	{"secret-lent", "the client's secret serves whoever holds a refresh token", issuersGo,
+		`if secret && g.Kind == seckill.GrantRefresh {`, `if secret && g.Kind == "" {`},
+	{"refresh-leaks", "a page gets the refresh token of a client with a secret", issuersGo,
+		`	if secret {
+		p.Refresh = ""`, `	if secret && err != nil {
+		p.Refresh = ""`},
+	{"any-key", "a token without kid is checked by the first of several keys", issuerKeysGo,
+		`case !only.public.Equal(k.public):`, `case only.public == nil:`},
 }

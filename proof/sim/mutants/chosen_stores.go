@@ -11,8 +11,8 @@ const (
 )
 
 // chosen lists all mutants.
-var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenDecide, chosenSignIn, chosenDoor, chosenLedger,
-	chosenSpans, chosenStream, chosenScripts, chosenDrawn)
+var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenDecide, chosenOutside, chosenSignIn, chosenDoor,
+	chosenLedger, chosenSpans, chosenStream, chosenScripts, chosenDrawn)
 
 // chosenLedger change the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{
@@ -52,9 +52,10 @@ var chosenLedger = []choice{
 	{"refund-of-kept-money", "an operator's refund leaves the payment captured: nobody gives it back", owedGo,
 		`		Set: Row{"state": string(seckill.RefundDue), "refund_shard"`, `		Set: Row{"refund_shard"`},
 	{"refund-in-no-index", "money that an operator refunds is in no list of what is due", owedGo,
-		`, "refund_shard": shardKey(orderShard(p.Order)), "refund_at": timeKey(at)},
-		If:  []Cond{Eq("state", string(seckill.Captured))}}`, `},
-		If:  []Cond{Eq("state", string(seckill.Captured))}}`},
+		`, "refund_shard": shardKey(orderShard(p.Order)),
+			"refund_at": timeKey(at)},
+		If: []Cond{Eq("state", string(seckill.Captured)), stays`, `},
+		If: []Cond{Eq("state", string(seckill.Captured)), stays`},
 	{"restock-releases-nothing", "a refund with restock takes the units from the order and gives them to nobody",
 		owedGo,
 		`		writes = append(writes, release(&o)...)
@@ -62,9 +63,11 @@ var chosenLedger = []choice{
 	c, err`, `	}
 	c, err`},
 	{"refunds-end-apart", "two refunds of one order that end at once leave it owing", owedGo,
-		`Op: OpCheck, If: due})`, `Op: OpCheck, If: []Cond{Eq("order", p.Order)}})`},
+		`Op: OpCheck,
+			If: []Cond{Eq("state", string(seckill.RefundDue))}})`,
+		`Op: OpCheck, If: []Cond{Eq("order", p.Order)}})`},
 	{"refunded-stays-due", "a payment that was refunded stays in the list of what is due, and in its state", owedGo,
-		`		Set:    Row{"state": string(seckill.RefundDone), "back"`, `		Set:    Row{"back"`},
+		`	return Row{"state": string(seckill.RefundDone), "back"`, `	return Row{"back"`},
 	{"give-back-from-any-state", "units are given back whatever the order's row says: also twice", ledgerGo,
 		`		If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
 			Eq("units", encodeUnits(o.Units))}}},`,

@@ -58,7 +58,7 @@ var chosenStream = []choice{
 	{"minute-of-the-last-order", "of the orders that one write counts in a minute only the last is in it", countGo,
 		`a.Minutes[n].Count = a.Minutes[n].Plus(m.Count)`, `a.Minutes[n].Count = m.Count`},
 	{"kept-units-given-back", "a refund that keeps the units counts as giving them back", movesGo,
-		` && len(o.Units) == 0:`, `:`},
+		` && len(o.Units) == 0 && !later:`, ` && !later:`},
 	{"second-payment-counts", "a second payment counts as one more order", movesGo,
 		`		case to == from:`, `		case to == "":`},
 	{"recount-walks-once", "a recount ends without a second walk: the orders that the list lacked are missing",
