@@ -64,7 +64,7 @@ func newGrowingSale(t *testing.T, stock int) *growingSale {
 	w.must(w.items.Put(t.Context(), w.item, nil))
 	orders := memory.NewQueue(w.clock, memory.QueueOptions{Name: "orders"})
 	w.stage = stage.New(stage.Deps{Stock: w.stock, Items: w.items, Clock: w.clock, IDs: w.ids,
-		Activities: w.ledger})
+		Activities: w.ledger, Blocks: w.ledger})
 	w.repair = repair.New(repair.Deps{Stock: w.stock, Ledger: w.ledger, Items: w.items, Orders: orders, Clock: w.clock,
 		IDs: w.ids, Meter: w.meter})
 	return w
@@ -171,8 +171,8 @@ func measure(t *testing.T, n int, table io.Writer) {
 	awaiting := w.used()
 	for i := range reservations {
 		w.place(&reservations[i])
-		w.must(w.stock.Confirm(t.Context(), w.item.ID, reservations[i].Order, reservations[i].User,
-			reservations[i].Units))
+		w.must(w.stock.Confirm(t.Context(), seckill.Verdict{Item: w.item.ID, Order: reservations[i].Order,
+			User: reservations[i].User, Units: reservations[i].Units}))
 	}
 	held := w.used()
 	w.slowest()

@@ -31,7 +31,7 @@ var Routes = map[string]string{
 	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
 	"/order/{id}/push": "shop", "/order/{id}/payment": "pay", "/signin": "signin",
 	"/order/{id}/received": "shop", "/order/{id}/refund-request": "shop", staffRoute: "admin",
-	"/admin": "shop", "/admin/{proxy+}": "admin",
+	"/admin": "shop", "/admin/{proxy+}": "admin", "/item/{id}": "shop", "/{page}": "shop",
 	"/": "shop", "/assets/{file}": "shop", "/pictures/{file}": "shop", "/docs": "shop", "/favicon.ico": "shop",
 	"/openapi.json": "shop",
 }

@@ -165,7 +165,7 @@ func TestFrontSpeaksAsAPIGateway(t *testing.T) {
 	if timeout := lambdahost.Timeouts["shop"]; s.Remaining <= 0 || s.Remaining > timeout {
 		t.Errorf("%v are left, want at most %v", s.Remaining, timeout)
 	}
-	answer, err := http.Get(h.URL + "/nowhere") //nolint:noctx // like any client
+	answer, err := http.Get(h.URL + "/no/where") //nolint:noctx // like any client
 	must.OK(t, err)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusNotFound || answer.Header.Get("Content-Type") != "application/problem+json" {

@@ -10,6 +10,7 @@ func TestShop(t *testing.T) {
 		run  func(*testing.T, *stack)
 	}{
 		{"Contract", testContract}, {"BuyPayPaid", testBuyPayPaid}, {"Live", testLive}, {"Checks", testChecks},
+		{"Hoarders", testHoarders},
 		{"Push", testPush}, {"Staff", testStaff}, {"Refund", testRefund}, {"Ways", testWays}, {"Bill", testBill},
 		{"Duplicates", testDuplicates}, {"Poison", testPoison}, {"Stacks", testStacks}, {"Erase", testErase},
 		{"Flush", testFlush},

@@ -23,7 +23,7 @@ import (
 var unasked = strings.Fields(`dynamodb:*Item dynamodb:Query dynamodb:Scan dynamodb:*Replica dynamodb:ImportTable
 	dynamodb:*KinesisStreamingDestination kinesis:* kms:* firehose:* payments:* s3tables:* s3files:* vpc-lattice:* vpce:*
 	elasticfilesystem:* autoloop:* codewhisperer:* workmail:* iam:*GroupPolicy iam:*UserPolicy iam:*PermissionsBoundary
-	lambda:*CodeSigning* lambda:*Recursion* lambda:*Scaling* lambda:AssociateRuntimeAlias lambda:GetLayerVersion
+	lambda:*CodeSigning* lambda:*Scaling* lambda:AssociateRuntimeAlias lambda:GetLayerVersion
 	lambda:PassCapacityProvider codedeploy:RegisterOnPremisesInstance ec2:*CidrBlock ec2:*Encryption* ec2:DescribeInstances
 	ec2:ModifyVpcTenancy ec2:UpdateSecurityGroupRule* elasticache:ModifyReplicationGroup logs:*KmsKey logs:CreateLogStream
 	logs:PutLogEvents logs:*DataProtectionPolicy logs:AllowVended* s3:*Metadata* s3:*Analytics* s3:*Replication*

@@ -238,7 +238,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 			}
 		}
 	}
-	must.Equal(t, []string{"ItemsTable"}, may["buy"]["dynamodb"], "buy reads one table")
+	must.Equal(t, []string{"ItemsTable", "QuotasTable"}, may["buy"]["dynamodb"], "buy reads two tables")
 	must.Equal(t, []string{"OrdersQueue"}, may["buy"]["sqs"], "buy sends to one queue")
 	must.Equal(t, []string{"OrdersTable"}, may["pay"]["dynamodb"], "pay reads one table")
 	must.Equal(t, []string{"OfficeTable identities"}, may["signin"]["dynamodb"], "signin has one table")
@@ -290,8 +290,8 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 			"ticket-secret":      {"buy", "admit"},
 			"command-key":        {"admin"}, // nobody else can give a command
 			"command-public-key": {"stage", "refund", "reconcile", "repair", "tell", "deliver", "acts"},
-			"report-salts":       {"shop"},
-			"redis-password":     {"buy", "consume", "stage", "repair", "shop"}} {
+			"report-salts":       {"shop"}, "signin-client-secrets": {"signin"},
+			"redis-password": {"buy", "consume", "stage", "repair", "shop"}} {
 			got := false
 			for _, on := range may[step]["secretsmanager"] {
 				got = got || secrets.Of(strings.TrimPrefix(on, "SecretsPath/"), everySecret)[secret] != ""
@@ -344,7 +344,8 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
 	secrets.RootCert: "x", secrets.WebhookSecret: "x", secrets.TicketSecret: "x",
-	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x", secrets.ReportSalts: "x"}
+	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x", secrets.ReportSalts: "x",
+	secrets.SignInSecrets: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want := must.Get(iamPage(deployed(t, everything)))

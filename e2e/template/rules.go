@@ -129,6 +129,7 @@ func (t *template) checkFunctions(add func(string, ...any)) {
 		for _, e := range events(f) {
 			t.checkEvent(f, e, add)
 		}
+		t.checkLoop(f, add)
 		if f.condition != "" {
 			continue // of a sandbox, which has no on-call operator
 		}
@@ -172,6 +173,42 @@ func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
 		if t.resource(target(f.prop("DeadLetterQueue", "TargetArn"))) == nil {
 			add("%s: drops lines of a log that it could not handle", f.id)
 		}
+	}
+}
+
+// checkLoop finds functions that cause their own events. Lambda stops such a chain after about 16 rounds, unless the
+// function allows it: only one that sends to its own queue, and bounds that, does. Nothing stops one that writes to the
+// table whose stream it reads, or to the log that it is sent.
+func (t *template) checkLoop(f *resource, add func(string, ...any)) {
+	rights, err := t.rights(f)
+	if err != nil {
+		add("%s: %v", f.id, err)
+	}
+	may := func(what, on string) bool {
+		return slices.ContainsFunc(rights, func(r right) bool {
+			return strings.HasPrefix(r.action, what) && (r.on == on || strings.HasPrefix(r.on, on+" "))
+		})
+	}
+	round := false
+	for _, e := range events(f) {
+		switch e.kind {
+		case "SQS":
+			round = round || may("sqs:SendMessage", target(e.props["Queue"]))
+		case "DynamoDB":
+			table := "OrdersTable" // the only one with a stream
+			if may("dynamodb:Put", table) || may("dynamodb:Update", table) || may("dynamodb:Delete", table) {
+				add("%s: writes to the table of its own stream", f.id)
+			}
+		case "CloudWatchLogs":
+			if e.props["LogGroupName"] == f.prop("LoggingConfig", "LogGroup") {
+				add("%s: is sent its own log", f.id)
+			}
+		}
+	}
+	if allowed := f.prop("RecursiveLoop") == "Allow"; round && !allowed {
+		add("%s: sends to its own queue, which Lambda stops after about 16 rounds", f.id)
+	} else if allowed && !round {
+		add("%s: may go round without end, and has no reason to", f.id)
 	}
 }
 

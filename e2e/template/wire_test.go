@@ -159,6 +159,8 @@ func wires(t *testing.T) map[string][]right {
 	pay := seckill.Payment{Order: "o1", TradeNo: "t", Amount: 1, State: seckill.Captured, At: now, Cause: "notify"}
 	paid := o
 	paid.State = seckill.Paid
+	sent := paid
+	sent.Carrier, sent.Number = "SF", "1"
 	person := seckill.Identity{Issuer: "https://id.example.com", Subject: "s"}
 	block := seckill.Block{Subject: "user:1", Item: "1", Reason: "r", By: "b", Made: now}
 	actID := seckill.ActID(now, "a")
@@ -175,6 +177,7 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Closing, seckill.Paid) },
 			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Expired, seckill.Expired) }},
 		"Ledger.Reschedule": {func(ctx context.Context) error { return l.Reschedule(ctx, "o1", now) }},
+		"Ledger.SpanQuota":  {func(ctx context.Context) error { _, err := l.SpanQuota(ctx, "u", "1"); return err }},
 		"Ledger.Quota":      {func(ctx context.Context) error { _, err := l.Quota(ctx, "u", "1"); return err }},
 		"Ledger.Quotas": {func(ctx context.Context) error {
 			_, err := l.Quotas(ctx, "1", []string{"u"})
@@ -191,6 +194,7 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.Fulfil": {func(ctx context.Context) error {
 			return l.Fulfil(ctx, paid, seckill.Confirmed, time.Time{}, now, "c")
 		}},
+		"Ledger.Correct":   {func(ctx context.Context) error { return l.Correct(ctx, sent, "SF", "2", now, "c") }},
 		"Ledger.Note":      {func(ctx context.Context) error { return l.Note(ctx, paid, now, "c") }},
 		"Ledger.Hide":      {func(ctx context.Context) error { return l.Hide(ctx, paid, true, now, "c") }},
 		"Ledger.AskRefund": {func(ctx context.Context) error { return l.AskRefund(ctx, paid, "x", now, "c") }},
@@ -208,16 +212,21 @@ func wires(t *testing.T) map[string][]right {
 			}, func(ctx context.Context) error {
 				return l.StartRefund(ctx, paid, pay, false, seckill.Decision{}, now, "c")
 			}},
-		"Ledger.Propose":   {func(ctx context.Context) error { return l.Propose(ctx, first) }},
+		"Ledger.Propose":   {func(ctx context.Context) error { return l.Propose(ctx, first, "t1") }},
 		"Ledger.Proposal":  {func(ctx context.Context) error { _, err := l.Proposal(ctx, "o1"); return err }},
 		"Ledger.Proposals": {func(ctx context.Context) error { _, err := l.Proposals(ctx, "", 1); return err }},
 		"Ledger.Withdraw":  {func(ctx context.Context) error { return l.Withdraw(ctx, first) }},
 		"Ledger.Refunded": {
 			func(ctx context.Context) error {
-				return l.Refunded(ctx, pay, "t2", seckill.RefundOwed, seckill.RefundOwed, now, "c")
+				return l.Refunded(ctx, pay, 0, "t2", seckill.RefundOwed, seckill.RefundOwed, now, "c")
 			},
 			func(ctx context.Context) error {
-				return l.Refunded(ctx, pay, "", seckill.RefundOwed, seckill.Refunded, now, "c")
+				return l.Refunded(ctx, pay, 0, "", seckill.RefundOwed, seckill.Refunded, now, "c")
+			},
+			func(ctx context.Context) error { // all of a kept payment went back outside
+				gone := pay
+				gone.Outside = gone.Amount
+				return l.Refunded(ctx, gone, gone.Outside, "", seckill.Paid, seckill.Refunded, now, "c")
 			}},
 		"Ledger.EraseAddress": {func(ctx context.Context) error {
 			return l.EraseAddress(ctx, "o1", seckill.Paid, now)
@@ -251,6 +260,25 @@ func wires(t *testing.T) map[string][]right {
 			_, err := l.RefundsDue(ctx, 1, now, "", 1)
 			return err
 		}},
+		"Ledger.WentBack": {func(ctx context.Context) error {
+			back := pay
+			back.Outside, back.State = back.Amount, seckill.Captured
+			return l.WentBack(ctx, o, back, 0, now, "c")
+		}},
+		"Ledger.Accept": {func(ctx context.Context) error {
+			back := pay
+			back.Outside = back.Amount
+			return l.Accept(ctx, o, back, 0, now, "c")
+		}},
+		"Ledger.Restock": {func(ctx context.Context) error {
+			back := paid
+			back.State = seckill.Refunded
+			return l.Restock(ctx, back, now, "c")
+		}},
+		"Ledger.RefundsOutside": {func(ctx context.Context) error {
+			_, err := l.RefundsOutside(ctx, "", 1)
+			return err
+		}},
 		"Ledger.RefundsRefused": {func(ctx context.Context) error {
 			_, err := l.RefundsRefused(ctx, "", 1)
 			return err
@@ -264,6 +292,16 @@ func wires(t *testing.T) map[string][]right {
 			return err
 		}},
 
+		"Ledger.NewestOrders": {func(ctx context.Context) error {
+			_, err := l.NewestOrders(ctx, seckill.NewestOrders{Limit: 1})
+			return err
+		}, func(ctx context.Context) error {
+			_, err := l.NewestOrders(ctx, seckill.NewestOrders{Item: "1", Limit: 1})
+			return err
+		}, func(ctx context.Context) error { // of the orders that the index names
+			_, err := rows.GetBatch(ctx, []ledger.Key{{Table: ledger.TableOrders, PK: "o1"}})
+			return err
+		}},
 		"Ledger.UserOf":  {func(ctx context.Context) error { _, err := l.UserOf(ctx, person); return err }},
 		"Ledger.Enrol":   {func(ctx context.Context) error { _, err := l.Enrol(ctx, person, "1", now); return err }},
 		"Ledger.Counts":  {func(ctx context.Context) error { _, err := l.Counts(ctx, "1"); return err }},

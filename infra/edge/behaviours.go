@@ -52,7 +52,7 @@ func Behaviours() []Behaviour {
 	return []Behaviour{
 		{"/seckill/ing", lists}, {"/seckill/will", lists},
 		{"/seckill/detail/*", answers}, {"/seckill/status/*", answers},
-		{"/", pages}, {"/docs", pages}, {"/openapi.json", pages},
+		{"/", pages}, {"/item/*", pages}, {"/docs", pages}, {"/openapi.json", pages},
 		{"/assets/*", files}, {"/pictures/*", drawn}, {"/favicon.ico", files},
 	}
 }

@@ -419,7 +419,7 @@ func TestEveryPathIsConsidered(t *testing.T) {
 		"/order/list", "/order/{id}", "/order/{id}/cancel", "/order/{id}/payment", "/order/{id}/push",
 		"/order/{id}/received", "/order/{id}/refund-request", "/operator/{role}", "/seckill/alipay/notify",
 		"/seckill/buy", "/seckill/challenge", "/seckill/order/{seckill_id}", "/seckill/ticket", "/seckill/time",
-		"/signin"}
+		"/signin", "/{page}"}
 	var api struct {
 		Resources struct {
 			Api struct { //nolint:revive // CloudFormation's

@@ -110,6 +110,45 @@ func TestPlacementsCheckBlocks(t *testing.T) {
 	}
 }
 
+// TestSpans: each purchase of an item whose limit spans reads the user's quota of the family, and each order writes it.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		shoppers, units int
+		within          time.Duration
+		warm            bool
+	}{{1000, 1000, DefaultWithin, false}, {200_000, 100_000, 0, true}} {
+		s := sale(c.shoppers, c.units, true)
+		s.Within, s.Wait = c.within, 2*time.Second
+		off := Make(s)
+		s.Spans = true
+		on := Make(s)
+		of := func(p *Plan) Table {
+			return p.Tables[slices.IndexFunc(p.Tables, func(t Table) bool { return t.Name == "quotas" })]
+		}
+		if off.Spans != nil || on.Total <= off.Total || of(on).PerOrder != of(off).PerOrder+spanWrites {
+			t.Errorf("%d shoppers: %+v of %+v, %v and %v USD", c.shoppers, of(on), of(off), on.Total, off.Total)
+		}
+		a := on.Spans
+		if a.Reads < on.Redis.Scripts || float64(a.WarmReads)*evenness < a.Reads-1000 ||
+			a.WarmWrites != of(on).Warm || (a.WarmReads > tableReads) != c.warm {
+			t.Errorf("%d shoppers: %+v for %v purchases per second", c.shoppers, a, on.Redis.Scripts)
+		}
+		var text strings.Builder
+		if err := on.WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"read units per second of purchases", "  limit that spans "} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%d shoppers: the plan lacks %q:\n%s", c.shoppers, want, &text)
+			}
+		}
+		if got := strings.Contains(text.String(), "--table-name STACK-quotas --warm-throughput"); got != c.warm {
+			t.Errorf("%d shoppers: warm %t:\n%s", c.shoppers, got, &text)
+		}
+	}
+}
+
 func TestChecksThatThereAreNot(t *testing.T) {
 	t.Parallel()
 	s := checked(1000, 100, "hard")

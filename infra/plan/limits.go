@@ -77,13 +77,13 @@ const (
 
 // Methods is the number of methods beside purchases, polls, sign-ins and notifications, each with its own token bucket:
 // two lists, time, item, its stock, challenge, ticket, order by id, own orders, cancel, payment, connect pass, issuers,
-// health, the page and its files.
-const Methods = 16
+// health, the page, links to items, and the page's files.
+const Methods = 17
 
-// Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, what shoppers
-// say about orders that are paid, and staff's page and commands.
+// Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, addresses
+// that lead nowhere, what shoppers say about orders that are paid, and staff's page and commands.
 const (
-	RareMethods = 8
+	RareMethods = 9
 	RareRate    = 15 // calls per second of each
 	RareBurst   = 15
 	rareCalls   = RareMethods * RareRate

@@ -12,6 +12,7 @@ func Make(s Sale) *Plan {
 	p.Reads = reads(&s, &p.Planned)
 	p.Admission = s.admission(p.Planned.Limits.Rate, p.Planned.Outcome.SoldOut)
 	p.Door = p.accesses()
+	p.Spans = p.spans()
 	p.sized()
 	p.quotas()
 	p.Bill = bill(p)

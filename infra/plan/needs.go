@@ -23,12 +23,18 @@ func (p *Plan) edgePeak() float64 {
 	return up(p.Planned.Outcome.PeakEdge, 10_000)
 }
 
+// fits reports whether, as planned, nobody waits longer than wanted or gives up.
+func (p *Plan) fits() bool {
+	o := &p.Planned.Outcome
+	return o.LongestWait <= p.Sale.Wait.Seconds() && o.GaveUp < half
+}
+
 // notes lists the problems that the plan's settings cannot solve, with remedies where there are any.
 func (p *Plan) notes() {
 	add := func(format string, a ...any) { p.Notes = append(p.Notes, text(format, a...)) }
 	s, o := &p.Sale, &p.Planned.Outcome
 	slot := p.Planned.Limits.Scripts
-	if o.LongestWait > s.Wait.Seconds() || o.GaveUp >= half {
+	if !p.fits() {
 		add("Whatever is deployed, a shopper waits up to %s, and %.0f give up: %.0f calls per second arrive, "+
 			"BuyRate is at most %d, and Redis reserves %.0f units per second. Put the CDN in front (--edge), "+
 			"or allow a longer wait (--wait).",

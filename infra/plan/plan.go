@@ -19,8 +19,10 @@ type Plan struct {
 	// Admission is nil for an item without checks. Door are the tables that checks and blocks use.
 	Admission *Admission `json:"admission,omitempty"`
 	Door      []Access   `json:"door,omitempty"`
-	Bill      []Line     `json:"bill"`
-	Total     float64    `json:"total_usd"`
+	// Spans is nil unless the item's limit spans a family.
+	Spans *Access `json:"spans,omitempty"`
+	Bill  []Line  `json:"bill"`
+	Total float64 `json:"total_usd"`
 	// Size is the value of template.yaml's parameter that has the plan's numbers. Overrides are those that differ from
 	// small's.
 	Size      string     `json:"size"`

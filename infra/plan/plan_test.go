@@ -220,7 +220,7 @@ func TestDefaultsFit(t *testing.T) {
 		"the defaults until November 2026": {func(l *Limits) {
 			l.BuyRate, l.BuyBurst, l.Rate, l.Burst, l.Poll, l.PollBurst = 5000, 2500, 5000, 2500, 5000, 2500
 		},
-			"all methods together admit 90,400 calls per second and 45,240 at once, but the account serves 10,000 " +
+			"all methods together admit 95,415 calls per second and 47,755 at once, but the account serves 10,000 " +
 				"and 5,000"},
 		"too many cold starts": {func(l *Limits) { l.BuyRate, l.BuyBurst = 2000, 300 },
 			"1,100 instances of buy have to start at once, but Lambda starts 1,000"},
@@ -309,6 +309,31 @@ func TestColdStartsAreCounted(t *testing.T) {
 		t.Logf("%s: %.0f", name, o.PeakStarts)
 		if o.PeakStarts <= 40 || o.PeakStarts > secretReads || o.PeakStarts > 2*rampInstances*1.1 {
 			t.Errorf("%s: %.0f instances start in the busiest second", name, o.PeakStarts)
+		}
+	}
+}
+
+// TestVerdict: the first two lines say whether the sale fits, and what to do first.
+func TestVerdict(t *testing.T) {
+	hurried := sale(1_000_000, 1000, false)
+	hurried.Wait = 2 * time.Second
+	for _, c := range []struct {
+		sale           Sale
+		verdict, first string
+	}{
+		{sale(1_000_000, 1000, true), "As planned it fits: all units are reserved after 1.0 s",
+			"Days ahead, have AWS raise"},
+		{sale(2000, 50, false), "As planned it fits: all units", "Nothing: the defaults are enough."},
+		{sale(10, 50, false), "As planned it fits: no shopper waits", "Nothing"},
+		{hurried, "Even as planned it does not fit: a shopper waits up to", "Put the CDN in front (--edge)"},
+	} {
+		var b bytes.Buffer
+		if err := Make(c.sale).WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); !strings.HasPrefix(got, "verdict   "+c.verdict) ||
+			!strings.Contains(got, "\nfirst     "+c.first) {
+			t.Errorf("%+v: %.300s", c.sale, got)
 		}
 	}
 }

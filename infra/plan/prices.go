@@ -46,7 +46,7 @@ func bill(p *Plan) []Line {
 	for _, t := range p.Tables {
 		warm[t.Name] = t.Warm
 	}
-	for _, w := range orderWrites {
+	for _, w := range s.writes() {
 		perPaid += w.Place + w.Each*float64(s.Count) + w.Pay
 		warmed += float64(warm[w.Table]) - NewTableWrites
 	}
@@ -84,7 +84,7 @@ func bill(p *Plan) []Line {
 		lines = append(lines, Line{"webhook", text("%.0f × (a call of deliver, %.0f ms, %.0f writes) = "+
 			"%.2f/million", changes, postSeconds*1000, changeWrites, postPrice*million), changes * postPrice})
 	}
-	lines = append(lines, p.admitBill()...)
+	lines = append(append(lines, p.admitBill()...), p.spanBill()...)
 	pages := o.FirstLooks * kilobytesPage / 1e6
 	if !s.Edge {
 		return append(lines, Line{"page files", text("%.1f GB × 0.09", pages), pages * priceOut})
@@ -96,6 +96,20 @@ func bill(p *Plan) []Line {
 			through * (priceEdge + 2*priceFunction + priceWAF)},
 		Line{"CloudFront, data out", text("(page files %.1f + answers %.1f GB) × 0.12", pages, answers),
 			(pages + answers) * priceEdgeOut})
+}
+
+// spanBill returns what purchases of an item whose limit spans read, and the table that wants it warm.
+func (p *Plan) spanBill() (lines []Line) {
+	if p.Spans == nil {
+		return nil
+	}
+	n := p.Planned.Outcome.Scripts
+	lines = []Line{{"limit that spans", text("%.0f read for each of %.0f purchases × 0.125/million", spanReads, n),
+		spanReads * n * priceRead}}
+	if more := float64(p.Spans.WarmReads - tableReads); more > 0 {
+		lines = append(lines, Line{"warm quotas", text("%.0f read units × 0.00013, once", more), more * priceWarmRead})
+	}
+	return lines
 }
 
 // What a change costs that comes alone; when a crowd buys, a call has up to 100. The function tell writes the item's

@@ -12,7 +12,7 @@ type Table struct {
 }
 
 func tables(s *Sale, set *Setting) (out []Table) {
-	for _, w := range orderWrites {
+	for _, w := range s.writes() {
 		if len(out) == 0 || out[len(out)-1].Name != w.Table {
 			out = append(out, Table{Name: w.Table})
 		}

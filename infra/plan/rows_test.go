@@ -90,20 +90,24 @@ func kilobytes(row ledger.Row, only []string) float64 {
 // TestWritesAreTheLedgers compares the plan's write units of an order with the ledger's writes.
 func TestWritesAreTheLedgers(t *testing.T) {
 	now := time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC)
-	for _, count := range []int{1, 2, 50} {
+	for _, c := range []struct {
+		count int
+		span  string
+	}{{1, ""}, {2, ""}, {50, ""}, {1, "70"}, {48, "70"}} {
+		count, s := c.count, Sale{Spans: c.span != ""}
 		used := units{}
 		l, ctx := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now), Watch: used.row})),
 			context.Background()
 		o := seckill.Order{ID: seckill.KeyedOrderID("1001", "1", "k"), Item: "1001", User: "1234567890123456789",
 			Count: count, Price: 199900, Amount: seckill.Fen(199900 * count),
 			Given: seckill.Given{Address: "浙江省杭州市西湖区文三路 398 号东信大厦 1 号楼 1203 室"}, Title: "手机 Pro 256 GB 星空黑",
-			Created: now, Placed: now, PayBy: now.Add(15 * time.Minute), Buckets: 2000}
+			Created: now, Placed: now, PayBy: now.Add(15 * time.Minute), Buckets: 2000, Span: c.span}
 		for n := range count {
 			o.Units = append(o.Units, 900_000+n)
 		}
 		compare := func(when string, want func(rowWrites) float64) {
 			t.Helper()
-			for _, w := range orderWrites {
+			for _, w := range s.writes() {
 				name := w.Table
 				if w.Index != "" {
 					name = w.Index

@@ -20,6 +20,8 @@ type Sale struct {
 	Edge bool `json:"edge"`
 	// Checks are the item's checks: "" or one of the constants Checks….
 	Checks string `json:"checks,omitempty"`
+	// Spans says that the item's limit spans a family.
+	Spans bool `json:"spans"`
 	// Webhook says that each change of an order is posted to the shop's webhook.
 	Webhook bool `json:"webhook"`
 

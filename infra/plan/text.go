@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // steps are the bounds of the rows of the request table, seconds after the opening.
@@ -15,8 +17,9 @@ func (p *Plan) WriteText(w io.Writer) error {
 	var b strings.Builder
 	line := func(format string, a ...any) { b.WriteString(text(format+"\n", a...)) }
 	s := &p.Sale
+	p.verdict(line)
 	line("sale      %d shoppers, %d units, %d per order, at %s", s.Shoppers, s.Units, s.Count,
-		s.At.Format(time.RFC3339))
+		seckill.Local(s.At))
 	line("crowd     %.0f shoppers open their pages over the last %v, wait, and press the button within %v of the "+
 		"opening;",
 		float64(s.Shoppers)*s.First, s.Before, s.Within)
@@ -55,6 +58,41 @@ func (p *Plan) WriteText(w io.Writer) error {
 	line("  %-21s %10.2f", "together", p.Total)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// verdict says first whether the sale fits, and what to do first.
+func (p *Plan) verdict(line func(string, ...any)) {
+	o, s := &p.Planned.Outcome, &p.Sale
+	switch {
+	case !p.fits():
+		line("verdict   Even as planned it does not fit: a shopper waits up to %s (--wait %v), and %s give up.",
+			seconds(o.LongestWait), s.Wait, number(o.GaveUp))
+	case o.SoldOut < 0:
+		line("verdict   As planned it fits: no shopper waits longer than %s.", seconds(o.LongestWait))
+	default:
+		line("verdict   As planned it fits: all units are reserved after %s, and no shopper waits longer than %s.",
+			seconds(o.SoldOut), seconds(o.LongestWait))
+	}
+	line("first     %s", p.first())
+	line("")
+}
+
+// first is the one thing to do first: what takes longest, or what decides whether the sale fits.
+func (p *Plan) first() string {
+	switch {
+	case !p.fits() && !p.Sale.Edge:
+		return "Put the CDN in front (--edge), or allow a longer wait (--wait)."
+	case !p.fits():
+		return "Allow a longer wait (--wait), or sell in several sales."
+	case len(p.Quotas) > 0:
+		q := &p.Quotas[0]
+		return text("Days ahead, have AWS raise %s from %d to %d.", q.Name, q.Have, q.Want)
+	case len(p.Overrides) > 0:
+		return "Two hours before the opening, deploy Size=" + p.Size + ", as below."
+	case p.warmer():
+		return "Deploy" + p.warmText() + ", as below."
+	}
+	return "Nothing: the defaults are enough."
 }
 
 // table prints the plan's traffic as averages per second.
@@ -135,6 +173,7 @@ func (p *Plan) todo(line func(string, ...any)) {
 	p.apiText(line)
 	p.signinText(line)
 	p.admitText(line)
+	p.spanText(line)
 	line("  have    reads of items, in read units per second: %.0f of the sale's row, %.0f of each of %d rows of the "+
 		"lists,",
 		p.Reads.Sale, p.Reads.Lists, catalogCopies)

@@ -1,0 +1,36 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// spans returns what purchases read from the table of quotas, nil unless the limit spans a family.
+func (p *Plan) spans() *Access {
+	if !p.Sale.Spans {
+		return nil
+	}
+	quotas := p.Tables[slices.IndexFunc(p.Tables, func(t Table) bool { return t.Name == "quotas" })]
+	a := &Access{Name: quotas.Name, Reads: spanReads * p.Planned.Outcome.PeakScripts, Writes: quotas.PeakPlace,
+		WarmWrites: quotas.Warm}
+	a.WarmReads = int(max(tableReads, up(math.Floor(a.Reads/evenness), 1000)))
+	return a
+}
+
+// spanText prints what purchases of an item whose limit spans need.
+func (p *Plan) spanText(line func(string, ...any)) {
+	a := p.Spans
+	if a == nil {
+		return
+	}
+	line("  have    table %-13s %5.0f read units per second of purchases, for the limit that spans; it serves %d at "+
+		"once.", a.Name, a.Reads, tableReads)
+	line("          Purchases of other variants add theirs. One whose read fails or takes over 0.2 s goes on, and is")
+	line("          rejected later if it is too much")
+	if a.WarmReads > tableReads {
+		line("  warm    aws dynamodb update-table --table-name STACK-%s --warm-throughput ReadUnitsPerSecond=%s,"+
+			"WriteUnitsPerSecond=%s", a.Name, strconv.Itoa(a.WarmReads), strconv.Itoa(a.WarmWrites))
+		line("          the day before; it costs once, and cannot be lowered again")
+	}
+}
