@@ -117,7 +117,7 @@ check: lint race real browser ## test again under the race detector and on real 
 # Left out:
 #   tools that no shopper meets: cmd, infra, report, audit, e2e but lambdahost and suite;
 #   sim, which plays a sale in one goroutine, but for TestSeedsRepeat, which plays several sales at once;
-#   redisstock, which crowd and local run.
+#   redisstock, whose concurrent code the tests of crowd and local run as well.
 RACE ?= $$(git grep -lE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(' -- '*.go' | xargs -n1 dirname | sort -u | grep -Ev '^(e2e/(account|drills|growth|localstack)|infra|proof/(report|audit|sim)|cmd|shared/driver/redisstock)' | sed 's,^,./,')
 .PHONY: race
 race:
