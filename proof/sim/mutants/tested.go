@@ -68,6 +68,11 @@ var tested = map[string][2]string{
 	// A simulated item has the checks from the beginning.
 	"checks-remembered-early": {"./shared/flow/sale/buy", "TestChecksThatMayChangeAreNotRemembered"},
 	"checks-read-each-time":   {"./shared/flow/sale/buy", "TestChecksAreRemembered"},
+	// What went back in parts on several days, and is notified of in another order, are two rare things at once.
+	"earlier-bills-forgotten":   {"./shared/flow/money/reconcile", "TestRefundsThatTheLedgerDoesNotKnow"},
+	"older-notification-counts": {"./shared/flow/internal/payment", "TestWentBackAgain"},
+	// The next sweep finds a payment that is not due.
+	"lowered-sum-swept": {"./shared/fake/memory", "TestRowsConform"},
 	// No simulated shopper disconnects while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/front/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }

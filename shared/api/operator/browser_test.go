@@ -34,14 +34,14 @@ var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 type issuer struct {
 	member seckill.StaffMember
 	err    error
-	last   seckill.Grant
+	begun  []seckill.Grant
 	asked  int
 	anew   bool
 	during func() // while a code is spent
 }
 
 func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string, anew bool) (string, error) {
-	i.last, i.anew = g, anew
+	i.begun, i.anew = append(i.begun, g), anew
 	return "https://id.example.com/authorize?state=" + url.QueryEscape(state), i.err
 }
 
@@ -53,8 +53,8 @@ func (i *issuer) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.Staf
 	if err := ctx.Err(); err != nil {
 		return seckill.StaffMember{}, err
 	}
-	if want := i.last; g.Kind == seckill.GrantCode && (g.Code != "right" || g.Verifier != want.Verifier ||
-		g.Nonce != want.Nonce || g.RedirectURI != public+"/admin/callback") {
+	asked := slices.ContainsFunc(i.begun, func(a seckill.Grant) bool { return a.Verifier == g.Verifier && a.Nonce == g.Nonce })
+	if g.Kind == seckill.GrantCode && (g.Code != "right" || !asked || g.RedirectURI != public+"/admin/callback") {
 		return seckill.StaffMember{}, &seckill.Error{Code: seckill.CodeSignIn}
 	}
 	return i.member, i.err
@@ -148,6 +148,25 @@ func (o *office) signIn(code string, change func(q url.Values)) *http.Response {
 		change(q)
 	}
 	return o.send(http.MethodGet, "/admin/callback?"+q.Encode(), "")
+}
+
+// begun is a sign-in for which a browser has gone to the issuer.
+type begun struct{ state, cookie string }
+
+func (o *office) begun() begun {
+	o.Helper()
+	to, err := o.send(http.MethodGet, "/admin/signin", "").Location()
+	must.OK(o, err)
+	return begun{to.Query().Get("state"), o.jar["__Host-staff-signin"]}
+}
+
+// sendWith comes back from the issuer with a code, in the browser that began a sign-in.
+func (o *office) sendWith(b begun, code string, headers ...string) *http.Response {
+	o.Helper()
+	back := *o
+	back.jar = map[string]string{"__Host-staff-signin": b.cookie}
+	return back.send(http.MethodGet, "/admin/callback?"+url.Values{"code": {code}, "state": {b.state}}.Encode(), "",
+		headers...)
 }
 
 // results returns who got what, of the audit log's entries.
@@ -473,35 +492,72 @@ func TestASessionThatEndsWhileTheBodyComes(t *testing.T) {
 	}
 }
 
-// TestTheIssuerIsAskedForOneSignInAtATime: and not again at once after it did not answer.
+// TestTheIssuerIsAskedForOneSignInAtATime: who comes meanwhile waits for two seconds. After it did not answer, nobody
+// asks it again at once.
 func TestTheIssuerIsAskedForOneSignInAtATime(t *testing.T) {
-	const name = "__Host-staff-signin"
+	t.Run("waits", func(t *testing.T) {
+		o := newOffice(t)
+		first, second := o.begun(), o.begun()
+		later := make(chan int)
+		o.issuer.during = func() {
+			o.issuer.during = nil
+			go func() { later <- o.sendWith(second, "right").StatusCode }()
+			time.Sleep(20 * time.Millisecond)
+		}
+		if a := o.sendWith(first, "right"); a.StatusCode != http.StatusSeeOther {
+			t.Errorf("%d", a.StatusCode)
+		}
+		if s := <-later; s != http.StatusSeeOther || o.issuer.asked != 2 {
+			t.Errorf("who waited: %d, asked %d times", s, o.issuer.asked)
+		}
+	})
+	t.Run("not for ever", func(t *testing.T) {
+		o := newOffice(t)
+		first, second := o.begun(), o.begun()
+		o.issuer.during = func() {
+			o.issuer.during = nil
+			a := o.sendWith(second, "right", "Accept-Language", "en")
+			if a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "3" ||
+				!strings.Contains(text(a), "Reload") || len(a.Cookies()) != 0 {
+				t.Errorf("while another is asked for: %d %v", a.StatusCode, a.Header)
+			}
+		}
+		if a := o.sendWith(first, "right"); a.StatusCode != http.StatusSeeOther || o.issuer.asked != 1 {
+			t.Errorf("%d, asked %d times", a.StatusCode, o.issuer.asked)
+		}
+	})
+	t.Run("away", func(t *testing.T) {
+		o := newOffice(t)
+		states := []begun{o.begun(), o.begun(), o.begun()}
+		o.issuer.err = fmt.Errorf("exchange: %w", seckill.ErrIssuerAway)
+		for i, want := range []int{1, 1, 2} {
+			if i == 2 {
+				o.clock.Advance(30 * time.Second)
+			}
+			a := o.sendWith(states[i], "right")
+			if wait := a.Header.Get("Retry-After"); a.StatusCode != http.StatusServiceUnavailable ||
+				o.issuer.asked != want || wait == "" {
+				t.Errorf("the issuer is away, %d: %d, asked %d times, wait %q", i, a.StatusCode, o.issuer.asked, wait)
+			}
+		}
+	})
+}
+
+// TestAStrangersCodesKeepNobodyOut: one sign-in is tried once, so that whoever repeats wrong codes does not reach the
+// issuer, and 40 others are signed in meanwhile.
+func TestAStrangersCodesKeepNobodyOut(t *testing.T) {
 	o := newOffice(t)
-	to, _ := o.send(http.MethodGet, "/admin/signin", "").Location()
-	back := "/admin/callback?" + url.Values{"code": {"right"}, "state": {to.Query().Get("state")}}.Encode()
-	kept, again := o.jar[name], 0
-	o.issuer.during = func() {
-		o.issuer.during = nil
-		a := o.send(http.MethodGet, back, "", "Accept-Language", "en")
-		again = a.StatusCode
-		if a.Header.Get("Retry-After") != "3" || !strings.Contains(text(a), "Reload") || o.jar[name] != kept {
-			t.Errorf("while another is asked for: %v, cookies %v", a.Header, o.jar)
-		}
+	strange := o.begun()
+	o.from = "198.51.100.7:1"
+	if a := o.sendWith(strange, "wrong"); a.StatusCode != http.StatusForbidden || o.issuer.asked != 1 {
+		t.Fatalf("a wrong code: %d, asked %d times", a.StatusCode, o.issuer.asked)
 	}
-	if a := o.send(http.MethodGet, back, ""); a.StatusCode != http.StatusSeeOther ||
-		again != http.StatusTooManyRequests || o.issuer.asked != 1 {
-		t.Errorf("%d, the other one %d, asked %d times", a.StatusCode, again, o.issuer.asked)
-	}
-	o.issuer.err = fmt.Errorf("exchange: %w", seckill.ErrIssuerAway)
-	for i, want := range []int{2, 2, 3} {
-		o.jar[name] = kept
-		if i == 2 {
-			o.clock.Advance(30 * time.Second)
-		}
-		a := o.send(http.MethodGet, back, "")
-		if wait := a.Header.Get("Retry-After"); a.StatusCode != http.StatusServiceUnavailable ||
-			o.issuer.asked != want || wait == "" {
-			t.Errorf("the issuer is away, %d: %d, asked %d times, wait %q", i, a.StatusCode, o.issuer.asked, wait)
+	for i := range 40 {
+		o.from = "198.51.100.7:1"
+		o.sendWith(strange, "wrong")
+		o.from = fmt.Sprintf("192.0.2.%d:1", i)
+		if a := o.signIn("right", nil); a.StatusCode != http.StatusSeeOther || o.issuer.asked != i+2 {
+			t.Errorf("an honest sign-in: %d, asked %d times", a.StatusCode, o.issuer.asked)
 		}
 	}
 }

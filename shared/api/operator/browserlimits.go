@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -12,17 +13,19 @@ import (
 
 // Rates, in the memory of one process. Staff sign in a few times a day, several behind one address.
 var (
-	signings = bucket.Rate{Every: 2 * time.Second, Burst: 20}
-	failures = bucket.Rate{Every: time.Minute, Burst: 20} // entries of the audit log, whoever fails
+	signings  = bucket.Rate{Every: 2 * time.Second, Burst: 20}
+	failures  = bucket.Rate{Every: time.Minute, Burst: 20} // entries of the audit log, whoever fails
+	spendings = bucket.Rate{Every: signInLife, Burst: 1}   // codes of one sign-in
 )
 
 const (
-	networks = 1024 // networks that a process remembers
+	networks = 1024 // networks that a process remembers, and sign-ins that were tried
 	everyone = "*"
 )
 
 // Waits of people who come back from the issuer.
 const (
+	turnWait = 2 * time.Second // for whoever is signed in before
 	busyWait = 3 * time.Second // of one call of the issuer
 	awayWait = 30 * time.Second
 )
@@ -32,40 +35,55 @@ const (
 type limits struct {
 	clock    seckill.Clock
 	signings *bucket.Buckets // by network
+	spent    *bucket.Buckets // by sign-in: a second code of it is not asked for
 	failures *bucket.Buckets // one
+	turn     chan struct{}   // holds one while a code is being spent
 
 	mu        sync.Mutex
-	busy      bool      // a code is being spent
 	awayUntil time.Time // the issuer did not answer
 }
 
 func newLimits(clock seckill.Clock) *limits {
-	return &limits{clock: clock, signings: bucket.New(signings, networks), failures: bucket.New(failures, 1)}
+	return &limits{clock: clock, signings: bucket.New(signings, networks), spent: bucket.New(spendings, networks),
+		failures: bucket.New(failures, 1), turn: make(chan struct{}, 1)}
 }
 
-// exchange lets one code be spent at a time, and no code for a while after the issuer did not answer. Otherwise a
-// caller could keep every instance waiting for the issuer, and commands would find no free instance. wait is 0, or how
-// long the caller has to wait.
-func (l *limits) exchange() (wait time.Duration, away bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if wait := l.awayUntil.Sub(l.clock.Now()); wait > 0 {
+// exchange lets one code be spent at a time, in the order of arrival, and no code for a while after the issuer did not
+// answer. Otherwise a caller could keep every instance waiting for the issuer, and commands would find no free
+// instance. It blocks for turnWait at most. wait is 0, or how long the caller has to wait.
+func (l *limits) exchange(ctx context.Context) (wait time.Duration, away bool) {
+	if wait := l.away(); wait > 0 {
 		return wait, true
 	}
-	if l.busy {
+	ctx, cancel := context.WithTimeout(ctx, turnWait)
+	defer cancel()
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
 		return busyWait, false
 	}
-	l.busy = true
+	if wait := l.away(); wait > 0 { // for whoever was before
+		<-l.turn
+		return wait, true
+	}
 	return 0, false
+}
+
+// away returns how long the issuer counts as away.
+func (l *limits) away() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(0, l.awayUntil.Sub(l.clock.Now()))
 }
 
 // exchanged ends an exchange.
 func (l *limits) exchanged(away bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.busy = false; away {
+	if away {
+		l.mu.Lock()
 		l.awayUntil = l.clock.Now().Add(awayWait)
+		l.mu.Unlock()
 	}
+	<-l.turn
 }
 
 // ofNetwork refuses a sign-in whose network tries too often. An address of this machine or of a private network has no

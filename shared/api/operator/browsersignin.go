@@ -66,7 +66,7 @@ func (h *BrowserHandler) start(w http.ResponseWriter, r *http.Request) {
 }
 
 // callback signs in the person who comes back from the issuer in the browser that went there. It asks the issuer only
-// about a sign-in that this shop began.
+// about a sign-in that this shop began, and once.
 func (h *BrowserHandler) callback(w http.ResponseWriter, r *http.Request) {
 	if err := h.limits.ofNetwork(r); err != nil {
 		h.fail(w, r, err)
@@ -80,7 +80,7 @@ func (h *BrowserHandler) callback(w http.ResponseWriter, r *http.Request) {
 		h.refused(w, r, "", "signin_refused", nil)
 		return
 	}
-	switch wait, away := h.limits.exchange(); { // the browser keeps its cookie: the code is not spent
+	switch wait, away := h.limits.exchange(r.Context()); { // the browser keeps its cookie: the code is not spent
 	case away:
 		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
 		h.say(w, r, http.StatusServiceUnavailable, "unavailable")
@@ -91,6 +91,11 @@ func (h *BrowserHandler) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.forget(w)
+	if h.limits.spent.Take(texts[0], h.Clock.Now()) > 0 {
+		h.limits.exchanged(false)
+		h.refused(w, r, "", "signin_refused", errors.New("its code was asked for before"))
+		return
+	}
 	g := h.grant(texts)
 	g.Code = q.Get("code")
 	cookie, err := h.spend(r.Context(), g)
