@@ -69,10 +69,17 @@ var tested = map[string][2]string{
 	"checks-remembered-early": {"./shared/flow/sale/buy", "TestChecksThatMayChangeAreNotRemembered"},
 	"checks-read-each-time":   {"./shared/flow/sale/buy", "TestChecksAreRemembered"},
 	// What went back in parts on several days, and is notified of in another order, are two rare things at once.
-	"earlier-bills-forgotten":   {"./shared/flow/money/reconcile", "TestRefundsThatTheLedgerDoesNotKnow"},
+	"earlier-bills-forgotten":   {"./shared/flow/money/reconcile", "TestManyRefundsElsewhere"},
 	"older-notification-counts": {"./shared/flow/internal/payment", "TestWentBackAgain"},
 	// The next sweep finds a payment that is not due.
 	"lowered-sum-swept": {"./shared/fake/memory", "TestRowsConform"},
+	// More goes back in the moment of a decision, or all while a refund waits for a second person; two people put units
+	// of one order on sale at once; a person says that less went back, and the provider that all did. 6,000 seeds have
+	// not shown any.
+	"accepted-unseen":   {"./shared/fake/memory", "TestRowsConform"},
+	"proposal-survives": {"./shared/fake/memory", "TestRowsConform"},
+	"restocked-twice":   {"./shared/fake/memory", "TestRowsConform"},
+	"less-unasked":      {"./shared/flow/money/refund", "TestAllWentBackSaysAPerson"},
 	// No simulated shopper disconnects while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/front/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }

@@ -136,8 +136,8 @@ type uncounted struct{}
 
 func (uncounted) Count(seckill.Event, int) {}
 
-// TestWentBackAgain: what was recorded once is not recorded again, also after a person has lowered the sum; what else
-// went back is.
+// TestWentBackAgain: what was recorded once is not recorded again, also after a person has lowered the sum, nor is what
+// an older notification says; what else went back is.
 func TestWentBackAgain(t *testing.T) {
 	k := &kept{order: seckill.Order{ID: order, Amount: 100}}
 	r := payment.Outside{Ledger: k, Clock: memory.NewClock(now), Meter: uncounted{}}
@@ -146,7 +146,7 @@ func TestWentBackAgain(t *testing.T) {
 		cause string
 		isNew bool
 	}{{80, "bill of a day", true}, {80, "bill of a day", false}, {80, "bill of the next day", true},
-		{90, "bill of a day", true}} {
+		{40, "an older notification", false}, {90, "bill of a day", true}} {
 		got, err := r.WentBack(t.Context(), order, "t1", c.total, c.cause)
 		if got != c.isNew || err != nil {
 			t.Errorf("%d by %s: %t, %v", c.total, c.cause, got, err)
