@@ -9,14 +9,30 @@ function event(type, r, response) {
     version: '1.0',
     context: { eventType: type },
     viewer: { ip: r.remoteAddress },
-    request: { method: r.method, uri: path(r), querystring: {}, headers: headers, cookies: {} },
+    request: { method: r.method, uri: r.variables.request_uri.split('?')[0], querystring: query(r), headers: headers, cookies: {} },
     response: response,
   };
 }
 
-function path(r) {
-  return r.variables.request_uri.split('?')[0];
+function query(r) {
+  const out = {};
+  for (const name in r.args) out[name] = Array.isArray(r.args[name]) ? { value: r.args[name][0], multiValue: r.args[name] } : { value: r.args[name] };
+  return out;
 }
+
+function path(r) {
+  return asked(r).uri;
+}
+
+function parameter(name) {
+  return function (r) {
+    const query = asked(r).querystring;
+    return query && query[name] ? query[name].value : '';
+  };
+}
+const page = parameter('page');
+const size = parameter('size');
+const lang = parameter('lang');
 
 function asked(r) {
   return handler(event('viewer-request', r));
@@ -48,4 +64,4 @@ function stamp(r) {
   for (const name in changed) r.headersOut[name] = changed[name].value;
 }
 
-export default { path, language, address, generated, generate, stamp };
+export default { path, page, size, lang, language, address, generated, generate, stamp };

@@ -6,6 +6,7 @@ package edge
 import (
 	_ "embed" // the function's text
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,9 +61,10 @@ func Behaviours() []Behaviour {
 // staleOn has the statuses of an API that fails, in whose place an expired copy is sent.
 var staleOn = []int{500, 502, 503, 504}
 
-// Template returns infra/edge.yaml with the function's text in it, which CloudFormation takes only there, and without
-// aliases of YAML, which CloudFormation refuses.
-func Template(text string) (string, error) {
+// Template returns infra/edge.yaml for a stack whose throttles number returns by their parameters: with the function's
+// text in it, which CloudFormation takes only there, with the limits of one network address, of share percent, and
+// without aliases of YAML, which CloudFormation refuses.
+func Template(text string, number func(parameter string) string, share int) (string, error) {
 	line := "      FunctionCode: " + placeholder
 	before, after, ok := strings.Cut(text, line)
 	if !ok {
@@ -70,13 +72,54 @@ func Template(text string) (string, error) {
 	}
 	_, after, _ = strings.Cut(after, "\n") // a comment may follow
 	block := "        " + strings.ReplaceAll(strings.TrimSpace(Function), "\n", "\n        ")
-	var whole yaml.Node
-	if err := yaml.Unmarshal([]byte(before+"      FunctionCode: |\n"+block+"\n"+after), &whole); err != nil {
+	if share < 1 || share > MostShare {
+		return "", fmt.Errorf("%d in 100 of the throttles for one network address: want 1 to %d", share, MostShare)
+	}
+	floods := slices.DeleteFunc(Floods(), func(f Flood) bool { return f.past })
+	return withFloods(before+"      FunctionCode: |\n"+block+"\n"+after, floods, "", number, share)
+}
+
+// Wall returns infra/wall.yaml, the web ACL of the API itself, likewise. Behind a CDN, all calls but notifications have
+// the CDN's addresses: only notifications have a limit there.
+func Wall(text string, number func(parameter string) string, cdn bool) (string, error) {
+	floods := slices.DeleteFunc(Floods(), func(f Flood) bool { return cdn && !f.past })
+	return withFloods(text, floods, "(/live)?", number, DefaultShare)
+}
+
+func withFloods(text string, floods []Flood, stage string, number func(string) string, share int) (string, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		return "", err
 	}
-	spell(&whole)
-	out, err := yaml.Marshal(&whole)
+	spell(&doc)
+	limits := make([]int, len(floods))
+	for i, f := range floods {
+		var err error
+		if limits[i], err = f.Limit(number, share); err != nil {
+			return "", err
+		}
+	}
+	acl := doc.Content[0]
+	for _, name := range []string{"Resources", "Acl", "Properties", "Rules"} {
+		if acl = entry(acl, name); acl == nil {
+			return "", fmt.Errorf("the template has no %s of a web ACL", name)
+		}
+	}
+	if err := rules(acl, floods, limits, stage); err != nil {
+		return "", err
+	}
+	out, err := yaml.Marshal(&doc)
 	return string(out), err
+}
+
+// entry returns a mapping's value, or nil.
+func entry(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
 }
 
 // spell replaces aliases with what they stand for, and leaves comments out.

@@ -32,6 +32,25 @@ same('address', ask('GET', '/', []).headers['x-viewer-address'].value, '203.0.11
 same('pictures', ask('GET', '/pictures/a.jpg', []).headers.accept.value, 'image/jpeg');
 same('no picture', ask('GET', '/', []).headers.accept, undefined);
 
+// One address has one path, so that caches keep one copy.
+[['/seckill/detail/%31', '/seckill/detail/1'], ['/%69tem/1/', '/item/1'], ['/', '/'], ['/a/%2F%2e', '/a/%2F%2e'], ['/%E4%B8%AD', '/%E4%B8%AD'],
+  ['/pictures/A-b_%41%2D%5f%7a.jpg', '/pictures/A-b_A-_z.jpg'], ['/%4', '/%4']].forEach(function (c) {
+  same('path ' + c[0], ask('GET', c[0], []).uri, c[1]);
+});
+function query(uri, name, value, multi) {
+  var q = {};
+  q[name] = { value: value };
+  if (multi) q[name].multiValue = [{ value: value }, { value: value }];
+  q = handler({ context: { eventType: 'viewer-request' }, viewer: { ip: '203.0.113.9' }, request: { method: 'GET', uri: uri, headers: {}, querystring: q } }).querystring;
+  return q[name] && q[name].value;
+}
+[['page', '1', '1'], ['page', '10000', '10000'], ['page', '10001', '0'], ['page', '01', '0'], ['page', '', '0'], ['page', '1e3', '0'], ['size', '100', '100'],
+  ['size', '101', '0'], ['size', '-1', '0'], ['lang', 'en', 'en'], ['lang', 'zh', 'zh'], ['lang', 'fr', undefined]].forEach(function (c) {
+  same('a list with ' + c[0] + '=' + c[1], query('/seckill/ing', c[0], c[1]), c[2]);
+});
+same('two pages', query('/seckill/will', 'page', '1', true), '0');
+same('a size of one\'s own', query('/order/list', 'size', '1000'), '1000');
+
 var before = Date.now();
 ['GET', 'HEAD'].forEach(function (method) {
   var time = ask(method, '/seckill/time');

@@ -1,74 +1,130 @@
 package edge
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// What one network address may do of all that a route's throttle lets through, in percent. A mobile carrier puts some
+// What one network address may do of all that a method's throttle lets through, in percent. A mobile carrier puts some
 // hundreds of shoppers behind one address: a tenth of the default throttles is 1,000 people who press six times in an
-// opening's minute, and 600 who ask for a challenge and answer it twice. And it is a tenth: ten addresses of a script
+// opening's minute, and 450 who ask for a challenge and answer it twice. And it is a tenth: ten addresses of a script
 // use up all. A smaller share stops more of a script, and more people.
 const (
 	DefaultShare = 10
 	MostShare    = 25
+	half         = 50
 )
 
 const (
 	window = 60 // seconds in which the web ACL counts
 	fewest = 10 // WAF takes no lower limit
-
-	// floodStaff is what one address may ask at /admin/ in a window: half of what the throttles of infra/api.yaml let
-	// through, so that no script keeps everybody else out, and fifteen live screens behind an office's address, each
-	// asking once a second. infra/edge.yaml has it.
-	floodStaff = 900
 )
 
-// The parameters of infra/edge.yaml, requests of one address in a window, and the stack's throttles that bound them.
-const (
-	floodBuy, floodAdmit = "FloodOfPurchases", "FloodOfAnswers"
-	rateBuy, rateAdmit   = "BuyRate", "ThrottleRate"
-)
-
-// Floods returns the web ACL's limits for a stack with these throttles, whose parameters throttle returns. share is in
-// percent.
-func Floods(throttle func(parameter string) string, share int) (map[string]string, error) {
-	if share < 1 || share > MostShare {
-		return nil, fmt.Errorf("%d in 100 of the throttles for one network address: want 1 to %d", share, MostShare)
-	}
-	out := map[string]string{}
-	for limit, rate := range map[string]string{floodBuy: rateBuy, floodAdmit: rateAdmit} {
-		n, err := minute(throttle, rate)
-		if err != nil {
-			return nil, err
-		}
-		out[limit] = strconv.Itoa(max(fewest, n*share/100))
-	}
-	return out, nil
+// Flood bounds what one network address may call in a window, of several methods together.
+type Flood struct {
+	Name   string
+	Path   string // a regular expression of the paths, whole
+	Except string // likewise, of paths that are not meant
+	Method string // "" for all
+	Of     string // the smallest throttle of these methods: a parameter of template.yaml, or calls a second
+	Share  int    // percent of it; 0 for that of the deployment
+	past   bool   // comes past the CDN
 }
 
-// CheckFloods refuses limits with which one network address takes more than MostShare of a throttle.
-func CheckFloods(limits map[string]string, throttle func(parameter string) string) error {
-	for _, of := range [][2]string{{floodBuy, rateBuy}, {floodAdmit, rateAdmit}} {
-		n, err := minute(throttle, of[1])
+// Floods returns the limits. WAF takes ten of them in a web ACL, and one is a token's. Files and pages that the CDN
+// keeps in a few copies have none.
+func Floods() []Flood {
+	return []Flood{
+		{Name: "purchases", Path: `/seckill/buy`, Of: "BuyRate"},
+		{Name: "polls", Path: `/seckill/order/[^/]+`, Of: "PollRate"},
+		{Name: "sign-ins", Path: `/signin`, Of: "SigninRate"},
+		{Name: "shoppers", Path: `/(seckill/(challenge|ticket|time)|order/(list|[^/]+(/(cancel|push|payment))?)|healthz|` +
+			`bill|cashier(/pay)?|gateway\.do)`, Of: "ThrottleRate"},
+		{Name: "rare", Path: `/([^/]+|order/[^/]+/(received|refund-request)|operator/[^/]+)`, Except: `/(signin|healthz|` +
+			`bill|cashier|gateway\.do|docs|openapi\.json|favicon\.ico)`, Of: "15"},
+		// The CDN answers most of these, and counts them all: a smaller share would refuse the people of a carrier. Who
+		// makes up ids and names uses up half of what is left for what the CDN does not keep.
+		{Name: "looks", Path: `/((item|assets|pictures)/.+|seckill/(ing|will|(detail|status)/[^/]+))?`,
+			Of: "ThrottleRate", Share: half},
+		// An office is one address: ten live screens that ask each second, and what is clicked beside them.
+		{Name: "staff-looks", Path: `/admin/.+`, Method: "GET", Of: "10", Share: half},
+		{Name: "staff-acts", Path: `/admin/.+`, Method: "POST", Of: "20", Share: half},
+		// Alipay has few addresses. Its notifications come past the CDN, at the API.
+		{Name: "notifications", Path: `/seckill/alipay/notify`, Of: "NotifyRate", Share: 33, past: true},
+	}
+}
+
+// Limit returns how many calls in a window f lets one address make, of a stack whose throttles number returns by their
+// parameters, for a deployment's share in percent.
+func (f *Flood) Limit(number func(parameter string) string, share int) (int, error) {
+	n, err := strconv.Atoi(f.Of)
+	if err != nil {
+		n, err = strconv.Atoi(number(f.Of))
+	}
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("the stack's %s is %q: deploy the stack first", f.Of, number(f.Of))
+	}
+	return max(fewest, n*window*cmp.Or(f.Share, share)/100), nil
+}
+
+// place is in the rules of a template where one of each flood's belongs; its action is theirs.
+const place = "infra/edge/floods.go"
+
+// rules returns a web ACL's rules: with one for each of floods, of limits, in place of the last of all. stage is what
+// the API's paths begin with, as a regular expression.
+func rules(all *yaml.Node, floods []Flood, limits []int, stage string) error {
+	last := len(all.Content) - 1
+	var at struct {
+		Floods string    `yaml:"Floods"`
+		Action yaml.Node `yaml:"Action"`
+	}
+	if err := all.Content[last].Decode(&at); err != nil {
+		return err
+	}
+	if at.Floods != place {
+		return fmt.Errorf("the last rule is not that of %s", place)
+	}
+	all.Content = all.Content[:last]
+	for i, f := range floods {
+		var rule yaml.Node
+		err := rule.Encode(map[string]any{"Name": "flood-of-" + f.Name, "Priority": last + i, "Action": &at.Action,
+			"Statement": m{"RateBasedStatement": m{"AggregateKeyType": "IP", "EvaluationWindowSec": window,
+				"Limit": limits[i], "ScopeDownStatement": f.scope(stage)}},
+			"VisibilityConfig": m{"SampledRequestsEnabled": false, "CloudWatchMetricsEnabled": true,
+				"MetricName": "flood-" + f.Name}})
 		if err != nil {
 			return err
 		}
-		most := n * MostShare / 100
-		if limit, err := strconv.Atoi(limits[of[0]]); err != nil || limit < fewest || limit > most {
-			return fmt.Errorf("refused, %s=%s: want %d to %d requests a minute, at most %d in 100 of what %s lets "+
-				"through: one network address could keep everybody else out", of[0], limits[of[0]], fewest, most,
-				MostShare, of[1])
-		}
+		all.Content = append(all.Content, &rule)
 	}
 	return nil
 }
 
-// minute returns how many requests a throttle lets through in a window.
-func minute(throttle func(parameter string) string, rate string) (int, error) {
-	n, err := strconv.Atoi(throttle(rate))
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("the stack's %s is %q: deploy the stack first", rate, throttle(rate))
+type m = map[string]any
+
+// scope is WAF's statement of a flood's calls.
+func (f *Flood) scope(stage string) m {
+	path := func(expression string) m {
+		return m{"RegexMatchStatement": m{"FieldToMatch": m{"UriPath": m{}}, "RegexString": whole(stage, expression),
+			"TextTransformations": []m{{"Priority": 0, "Type": "URL_DECODE"},
+				{"Priority": 1, "Type": "NORMALIZE_PATH"}}}}
 	}
-	return n * window, nil
+	all := []m{path(f.Path)}
+	if f.Except != "" {
+		all = append(all, m{"NotStatement": m{"Statement": path(f.Except)}})
+	}
+	if f.Method != "" {
+		all = append(all, m{"ByteMatchStatement": m{"FieldToMatch": m{"Method": m{}}, "PositionalConstraint": "EXACTLY",
+			"SearchString": f.Method, "TextTransformations": []m{{"Priority": 0, "Type": "NONE"}}}})
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return m{"AndStatement": m{"Statements": all}}
 }
+
+// whole returns the expression of whole paths. API Gateway takes a path with a slash at its end for the one without.
+func whole(stage, expression string) string { return "^" + stage + expression + "/?$" }

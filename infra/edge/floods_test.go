@@ -1,58 +1,202 @@
 package edge
 
 import (
+	"encoding/json"
 	"fmt"
-	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-func throttles(buy, other int) func(string) string {
-	return func(name string) string {
-		return map[string]string{"BuyRate": fmt.Sprint(buy), "ThrottleRate": fmt.Sprint(other)}[name]
+// number has the throttles of template.yaml's defaults.
+func number(parameter string) string {
+	return map[string]string{"BuyRate": "1000", "PollRate": "300", "ThrottleRate": "300", "NotifyRate": "200",
+		"SigninRate": "80"}[parameter]
+}
+
+// meets reports whether f counts a call.
+func (f *Flood) meets(method, path string) bool {
+	return regexp.MustCompile(whole("", f.Path)).MatchString(path) && (f.Method == "" || f.Method == method) &&
+		(f.Except == "" || !regexp.MustCompile(whole("", f.Except)).MatchString(path))
+}
+
+// TestEveryMethodHasALimit checks that each method of the API has one limit of an address, with a slash at its end too,
+// or is kept by the CDN in a few copies; and that no limit is above a tenth of its throttle, but for those named here.
+func TestEveryMethodHasALimit(t *testing.T) {
+	t.Parallel()
+	fewCopies := []string{"/docs", "/favicon.ico", "/openapi.json"}
+	larger := map[string]int{"looks": 50, "staff-looks": 50, "staff-acts": 50, "notifications": 33}
+	var api struct {
+		Resources struct {
+			Api struct { //nolint:revive // CloudFormation's
+				Properties struct {
+					MethodSettings []struct {
+						ResourcePath, HttpMethod string //nolint:revive // CloudFormation's
+						ThrottlingRateLimit      any
+					}
+					DefinitionBody struct{ Paths map[string]any }
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile("../api.yaml")
+	if err == nil {
+		err = decode(text, &api)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	buckets := map[string]int{}
+	for _, s := range api.Resources.Api.Properties.MethodSettings {
+		f := Flood{Of: fmt.Sprint(s.ThrottlingRateLimit), Share: 100}
+		n, err := f.Limit(number, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		buckets[s.HttpMethod+" "+strings.ReplaceAll(strings.TrimPrefix(s.ResourcePath, "/~1"), "~1", "/")] = n
+	}
+	const anyMethod = "ANY-METHOD"
+	seen := 0
+	for path, item := range api.Resources.Api.Properties.DefinitionBody.Paths {
+		methods := []string{"get", "post"} // of what only a sandbox has
+		if has, ok := item.(map[string]any); ok {
+			methods = nil
+			for name := range has {
+				methods = append(methods, name)
+			}
+			methods = slices.DeleteFunc(methods, func(name string) bool { return name == "parameters" })
+		}
+		for _, name := range methods {
+			method := strings.ToUpper(strings.TrimPrefix(name, "x-amazon-apigateway-"))
+			bucket := buckets[method+" "+strings.TrimPrefix(path, "/")]
+			if bucket == 0 {
+				bucket = buckets["* /*"]
+			}
+			seen++
+			called := regexp.MustCompile(`{[a-z_]+\+?}`).ReplaceAllString(path, "a1")
+			for _, called := range []string{called, strings.TrimSuffix(called, "/") + "/"} {
+				met := ""
+				for _, f := range Floods() {
+					if !f.meets(method, called) {
+						continue
+					}
+					met += " " + f.Name
+					most := max(DefaultShare, larger[f.Name])
+					limit, err := f.Limit(number, DefaultShare)
+					if err != nil || limit > bucket*most/100 && method != anyMethod { // answered 405, needed by nobody
+						t.Errorf("%s %s: %d of %d a minute, %v; want %d in 100", method, called, limit, bucket, err,
+							most)
+					}
+				}
+				if n := strings.Count(met, " "); n != 1 && !(n == 0 && slices.Contains(fewCopies, path)) {
+					t.Errorf("%s %s: limits%s, want one", method, called, met)
+				}
+			}
+		}
+	}
+	if seen < 60 || len(buckets) < 10 {
+		t.Errorf("%d methods, %d throttles", seen, len(buckets))
 	}
 }
 
-// TestFloodsFollowTheThrottles checks the web ACL's limits: a share of what the throttles let through in a minute, at
-// least WAF's fewest, and never what the check before a deployment refuses.
-func TestFloodsFollowTheThrottles(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ buy, other, share, wantBuy, wantAdmit int }{
-		{1000, 300, DefaultShare, 6000, 1800}, {200, 200, DefaultShare, 1200, 1200}, {1000, 300, 5, 3000, 900},
-		{1000, 300, MostShare, 15000, 4500}, {1, 1, 1, 10, 10}, {100000, 100000, MostShare, 1500000, 1500000},
-	} {
-		got, err := Floods(throttles(c.buy, c.other), c.share)
-		want := map[string]string{"FloodOfPurchases": fmt.Sprint(c.wantBuy), "FloodOfAnswers": fmt.Sprint(c.wantAdmit)}
-		if err != nil || !maps.Equal(got, want) {
-			t.Errorf("%+v: %v, %v", c, got, err)
+// limits returns the limits of a template's rules by name, and the paths that they count.
+func limits(t *testing.T, text string) (map[string]int, map[string]string) {
+	t.Helper()
+	var d deployed
+	if err := decode([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
+	out, paths := map[string]int{}, map[string]string{}
+	for i, r := range d.Resources["Acl"].Properties.Rules {
+		if r.Priority != i {
+			t.Errorf("%s is rule %d, of priority %d", r.Name, i, r.Priority)
 		}
-		if err := CheckFloods(got, throttles(c.buy, c.other)); err != nil {
-			t.Errorf("%+v: %v", c, err)
+		rate := r.Statement.RateBasedStatement
+		if rate.Limit == 0 {
+			continue
+		}
+		if rate.EvaluationWindowSec != window || r.Action.Block.CustomResponse.ResponseCode != 429 {
+			t.Errorf("%s: %+v", r.Name, r)
+		}
+		out[r.Name] = rate.Limit
+		b, err := json.Marshal(rate.ScopeDownStatement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths[r.Name] = string(b)
+	}
+	return out, paths
+}
+
+// TestLimitsFollowTheThrottles checks what is deployed: a share of what the throttles let through in a minute, at least
+// WAF's fewest, at most WAF's ten; behind a CDN, the API's own web ACL bounds notifications only.
+func TestLimitsFollowTheThrottles(t *testing.T) {
+	t.Parallel()
+	text, _ := readTemplate(t)
+	for share, want := range map[int]map[string]int{
+		10: {"flood-of-a-token": 300, "flood-of-purchases": 6000, "flood-of-polls": 1800, "flood-of-sign-ins": 480,
+			"flood-of-shoppers": 1800, "flood-of-rare": 90, "flood-of-looks": 9000, "flood-of-staff-looks": 300,
+			"flood-of-staff-acts": 600},
+		1: {"flood-of-a-token": 300, "flood-of-purchases": 600, "flood-of-polls": 180, "flood-of-sign-ins": 48,
+			"flood-of-shoppers": 180, "flood-of-rare": fewest, "flood-of-looks": 9000, "flood-of-staff-looks": 300,
+			"flood-of-staff-acts": 600},
+	} {
+		whole, err := Template(text, number, share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := limits(t, whole)
+		if diff := cmp.Diff(want, got); diff != "" || len(got) > 10 {
+			t.Errorf("%d in 100, want (-), got (+):\n%s", share, diff)
+		}
+	}
+	wall, err := os.ReadFile("../wall.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cdn, want := range map[bool]int{true: 1, false: 9} {
+		whole, err := Wall(string(wall), number, cdn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, paths := limits(t, whole)
+		if len(got) != want || got["flood-of-notifications"] != 3960 ||
+			!strings.Contains(paths["flood-of-notifications"], `^(/live)?/seckill/alipay/notify/?$`) {
+			t.Errorf("a CDN %v: %v %v", cdn, got, paths)
 		}
 	}
 	for _, share := range []int{-1, 0, MostShare + 1, 100} {
-		if got, err := Floods(throttles(1000, 300), share); err == nil {
-			t.Errorf("%d in 100: %v", share, got)
+		if _, err := Template(text, number, share); err == nil {
+			t.Errorf("%d in 100 was taken", share)
 		}
 	}
-	if got, err := Floods(func(string) string { return "" }, DefaultShare); err == nil {
-		t.Errorf("a stack without throttles: %v", got)
+	if _, err := Template(text, func(string) string { return "" }, DefaultShare); err == nil {
+		t.Error("a stack without throttles was taken")
 	}
 }
 
-// TestFloodsAreRefused checks that no limit is deployed with which one address takes more than a quarter of a throttle.
-func TestFloodsAreRefused(t *testing.T) {
+// TestScopes checks WAF's form of a flood: the path as the API reads it, a method, and paths that are not meant.
+func TestScopes(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		buy, admit string
-		refused    bool
-	}{
-		{"15000", "4500", false}, {"15001", "4500", true}, {"15000", "4501", true}, {"60000", "30000", true},
-		{"10", "10", false}, {"9", "10", true}, {"", "10", true}, {"many", "10", true}, {"-1", "10", true},
-	} {
-		limits := map[string]string{"FloodOfPurchases": c.buy, "FloodOfAnswers": c.admit}
-		err := CheckFloods(limits, throttles(1000, 300))
-		if (err != nil) != c.refused {
-			t.Errorf("%+v: %v", c, err)
+	f := Flood{Path: "/a", Except: "/b", Method: "GET"}
+	got, err := json.Marshal(f.scope("/s"))
+	path := `{"RegexMatchStatement":{"FieldToMatch":{"UriPath":{}},"RegexString":"^/s/%s/?$","TextTransformations":` +
+		`[{"Priority":0,"Type":"URL_DECODE"},{"Priority":1,"Type":"NORMALIZE_PATH"}]}}`
+	want := fmt.Sprintf(`{"AndStatement":{"Statements":[`+path+`,{"NotStatement":{"Statement":`+path+`}},`+
+		`{"ByteMatchStatement":{"FieldToMatch":{"Method":{}},"PositionalConstraint":"EXACTLY","SearchString":"GET",`+
+		`"TextTransformations":[{"Priority":0,"Type":"NONE"}]}}]}}`, "a", "b")
+	if string(got) != want || err != nil {
+		t.Errorf("%s, %v, want\n%s", got, err, want)
+	}
+	for _, f := range Floods() {
+		for _, expression := range []string{f.Path, f.Except} {
+			if n := len(whole("(/live)?", expression)); n > 512 {
+				t.Errorf("%s: an expression of %d bytes, WAF takes 512", f.Name, n)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // nginx's configuration and the adapter
 	"errors"
@@ -22,11 +23,13 @@ import (
 //
 // nginx differs from CloudFront: it is one cache and not one for each location; it keeps a stale answer for an API that
 // fails, for any time, where CloudFront obeys stale-if-error; it passes on bodies of any GET; it answers a
-// connection's next request only after what it fetches in the background. It has no web ACL.
+// connection's next request only after what it fetches in the background. Of the web ACL it has only the floods, if
+// asked, and acts at once.
 type StandIn struct {
 	Listen string // host:port
 	Origin string // address of the API, http or https, its stage included
 	Key    string // sent to the API as X-Api-Key
+	Limits []int  // calls a minute of one address, one for each of Floods; nil for none
 	Dir    string // for configuration, cache and logs; nginx starts with `nginx -p Dir -c nginx.conf`
 }
 
@@ -51,7 +54,7 @@ func (s StandIn) write() error {
 	var text bytes.Buffer
 	err = tmpl.Execute(&text, map[string]any{"Listen": s.Listen, "Key": s.Key, "Host": origin.Host,
 		"Scheme": origin.Scheme, "Path": strings.TrimSuffix(origin.Path, "/"),
-		"Behaviours": Behaviours(), "Queries": queries(), "StaleOn": staleOn, "Dir": s.Dir,
+		"Floods": s.floods(), "Behaviours": Behaviours(), "Queries": queries(), "StaleOn": staleOn, "Dir": s.Dir,
 		"Root": os.Geteuid() == 0})
 	if err != nil {
 		return err
@@ -66,6 +69,21 @@ func (s StandIn) write() error {
 		}
 	}
 	return nil
+}
+
+// floods returns nginx's form of the floods, whose expressions go over a method and a path.
+func (s StandIn) floods() (out []map[string]any) {
+	for i, limit := range s.Limits {
+		f := Floods()[i]
+		calls := "^" + cmp.Or(f.Method, `\S+`) + " " + strings.TrimPrefix(whole("", f.Path), "^")
+		except := ""
+		if f.Except != "" {
+			except = `^\S+ ` + strings.TrimPrefix(whole("", f.Except), "^")
+		}
+		out = append(out, map[string]any{"Zone": strings.ReplaceAll(f.Name, "-", "_"), "Limit": limit, "Calls": calls,
+			"Except": except})
+	}
+	return out
 }
 
 // location returns nginx's form of a behaviour's path.
@@ -83,7 +101,7 @@ func key(c Cache) string {
 		parts = append(parts, "$edge_language")
 	}
 	for _, q := range c.Queries {
-		parts = append(parts, q+"=$arg_"+q)
+		parts = append(parts, q+"=$edge_arg_"+q)
 	}
 	return strings.Join(parts, "|")
 }

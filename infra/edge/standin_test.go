@@ -1,8 +1,10 @@
 package edge_test
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/your-org/seckill/infra/edge"
 	"github.com/your-org/seckill/infra/edge/edgetest"
+	"github.com/your-org/seckill/shared/api/bucket"
 )
 
 const listed = "public, max-age=1, stale-while-revalidate=5, stale-if-error=60" // as function shop sends lists
@@ -198,7 +201,7 @@ func TestOneAnswerForAll(t *testing.T) {
 	if n := o.calls.Load(); n != 3 {
 		t.Errorf("%d calls for two languages, one of them also compressed: want 3", n)
 	}
-	if _, got := ask(t, "GET", base+"/seckill/will?b=1&size=7&page=3&size="); got != "list page=3&size=7&" {
+	if _, got := ask(t, "GET", base+"/seckill/will?b=1&size=7&page=3"); got != "list page=3&size=7&" {
 		t.Errorf("the API was asked for %q", got)
 	}
 	o.calls.Add(-1)
@@ -234,7 +237,7 @@ func TestNobodyGetsAnothersAnswer(t *testing.T) {
 				for _, method := range []string{"GET", "POST"} {
 					_, got := ask(t, method, fmt.Sprintf("%s%s?u=%d", base, path, user), header...)
 					want := fmt.Sprintf("path=/live%s query=u=%d token=Bearer u%dx cookie=s=u%dx own=u%dx key=the-key "+
-						"from=127.0.0.1", path, user, user, user, user)
+						"from=127.0.0.1", strings.TrimSuffix(path, "/"), user, user, user, user)
 					if got != want {
 						t.Errorf("%s %s of user %d: %q, want %q", method, path, user, got, want)
 					}
@@ -277,4 +280,100 @@ func TestNothingPassesTheFunction(t *testing.T) {
 	if len(stamps) != 2 || stamps[""] || o.calls.Load() != 1 {
 		t.Errorf("stamps %v after %d calls", stamps, o.calls.Load())
 	}
+}
+
+// throttled is an API whose methods have buckets at a hundredth of a stack's throttles.
+func throttled(t *testing.T) http.Handler {
+	t.Helper()
+	buckets := map[string]*bucket.Buckets{}
+	for path, rate := range map[string]int{"/live/signin": 80, "/live/order/1/payment": 300, "/live/order/list": 300} {
+		buckets[path] = bucket.New(bucket.Rate{Every: 100 * time.Second / time.Duration(rate), Burst: 2}, 1)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b := buckets[r.URL.Path]; b == nil || b.Take("all", time.Now()) > 0 {
+			w.WriteHeader(http.StatusServiceUnavailable) // nobody's limit: everybody's
+		}
+	})
+}
+
+// TestOneAddressKeepsNobodyOut: one address calls three methods, each more often than its throttle allows, at a
+// hundredth of all. Without limits of an address, hardly anybody else gets through. With them, once its allowance for a
+// minute is used up, everybody does who signs in, pays, or looks at orders.
+func TestOneAddressKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	methods := []string{"POST /signin", "POST /order/1/payment", "GET /order/list"}
+	for _, limited := range []bool{true, false} {
+		t.Run(fmt.Sprint("limits ", limited), func(t *testing.T) {
+			t.Parallel()
+			var limits []int
+			for _, f := range edge.Floods() {
+				n, err := f.Limit(func(parameter string) string {
+					if parameter == "SigninRate" {
+						return "80"
+					}
+					return "300"
+				}, edge.DefaultShare)
+				if err != nil {
+					t.Fatal(err)
+				}
+				limits = append(limits, max(1, n/100))
+			}
+			if !limited {
+				limits = nil
+			}
+			api := httptest.NewServer(throttled(t))
+			t.Cleanup(api.Close)
+			base := edgetest.Start(t, api.URL+"/live", "the-key", limits...)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var wait sync.WaitGroup
+			for _, m := range methods {
+				wait.Go(func() {
+					for ctx.Err() == nil {
+						_, _ = from(ctx, 66, m, base)
+						time.Sleep(10 * time.Millisecond)
+					}
+				})
+			}
+			time.Sleep(4 * time.Second) // the allowance is used up, and the buckets have filled again
+			through, refused := 0, 0
+			for honest := range 5 {
+				for _, m := range methods {
+					status, err := from(t.Context(), 100+honest, m, base)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if status == http.StatusOK {
+						through++
+					} else {
+						refused++
+					}
+				}
+				time.Sleep(1400 * time.Millisecond)
+			}
+			stranger, _ := from(t.Context(), 66, methods[1], base)
+			cancel()
+			wait.Wait()
+			if limited && (refused > 0 || stranger != http.StatusTooManyRequests) || !limited && refused < 10 {
+				t.Errorf("%d of others got through, %d were refused; the address that floods hears %d", through,
+					refused, stranger)
+			}
+		})
+	}
+}
+
+// from sends a method's request from this machine's address 127.0.0.last.
+func from(ctx context.Context, last int, call, base string) (int, error) {
+	method, path, _ := strings.Cut(call, " ")
+	r, err := http.NewRequestWithContext(ctx, method, base+path, nil)
+	if err != nil {
+		return 0, err
+	}
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(last))}}
+	client := http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
 }

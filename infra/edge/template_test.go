@@ -7,7 +7,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,10 +17,6 @@ import (
 
 // deployed is what this test reads of infra/edge.yaml. Intrinsic functions are read as their arguments.
 type deployed struct {
-	Parameters map[string]struct {
-		MinValue int
-		Default  any
-	}
 	Resources map[string]struct {
 		Type       string
 		Properties struct {
@@ -66,9 +61,14 @@ type rule struct {
 		RateBasedStatement struct {
 			AggregateKeyType    string
 			EvaluationWindowSec int
-			Limit               any
-			CustomKeys          []struct{ Header struct{ Name string } }
-			ScopeDownStatement  scope
+			Limit               int
+			CustomKeys          []struct {
+				Header struct {
+					Name                string
+					TextTransformations []struct{ Type string }
+				}
+			}
+			ScopeDownStatement scope
 		}
 		AndStatement struct{ Statements []scope }
 	}
@@ -85,6 +85,10 @@ type rule struct {
 
 // scope is one path, or several.
 type scope struct {
+	RegexMatchStatement struct {
+		RegexString         string
+		TextTransformations []struct{ Type string }
+	}
 	ByteMatchStatement struct {
 		FieldToMatch                       map[string]any
 		PositionalConstraint, SearchString string
@@ -124,56 +128,23 @@ func (s scope) paths(t *testing.T) (out []string) {
 	return out
 }
 
-// TestFloods checks that floods are bounded on the routes that cost: of an address by a parameter that make deploy
-// derives from the throttles, and that has no default which could be above them; of a token by what a page needs.
-func TestFloods(t *testing.T) {
+// TestFloodOfAToken checks that one token is bounded on the paths that want one, however its scheme is written.
+func TestFloodOfAToken(t *testing.T) {
 	t.Parallel()
 	_, d := readTemplate(t)
-	limits := map[string]string{}
-	for i, r := range d.Resources["Acl"].Properties.Rules {
-		if r.Priority != i {
-			t.Errorf("%s is rule %d, of priority %d", r.Name, i, r.Priority)
-		}
-		rate := r.Statement.RateBasedStatement
-		if rate.Limit == nil {
-			continue
-		}
-		of := rate.AggregateKeyType
-		for _, k := range rate.CustomKeys {
-			of += " " + k.Header.Name
-		}
-		if rate.EvaluationWindowSec != window {
-			t.Errorf("%s: %+v, want of a minute", r.Name, rate)
-		}
-		for _, path := range rate.ScopeDownStatement.paths(t) {
-			limits[of+" "+path] = fmt.Sprint(rate.Limit)
-		}
+	rules := d.Resources["Acl"].Properties.Rules
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.Name == "flood-of-a-token" })
+	if i < 0 {
+		t.Fatal("no such rule")
+	}
+	rate := rules[i].Statement.RateBasedStatement
+	if len(rate.CustomKeys) != 1 || rate.CustomKeys[0].Header.Name != "authorization" ||
+		fmt.Sprint(rate.CustomKeys[0].Header.TextTransformations) != "[{LOWERCASE} {COMPRESS_WHITE_SPACE}]" ||
+		rate.ScopeDownStatement.RegexMatchStatement.RegexString != ownPaths {
+		t.Errorf("%+v", rate)
+	}
+	for _, r := range rules[i:] {
 		d.says(t, &r, 429, "too_many_requests", 60_000)
-	}
-	want := map[string]string{"IP /admin/*": fmt.Sprint(floodStaff), "IP /seckill/buy": floodBuy,
-		"IP /seckill/challenge": floodAdmit, "IP /seckill/ticket": floodAdmit,
-		"CUSTOM_KEYS authorization /seckill/buy":       "300",
-		"CUSTOM_KEYS authorization /seckill/challenge": "300", "CUSTOM_KEYS authorization /seckill/ticket": "300"}
-	if diff := cmp.Diff(want, limits); diff != "" {
-		t.Errorf("limits, want (-), infra/edge.yaml (+):\n%s", diff)
-	}
-	text, err := os.ReadFile("../api.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := 0
-	for _, m := range regexp.MustCompile(`~1admin~1\{proxy\+}", HttpMethod: \w+, ThrottlingRateLimit: (\d+),`).
-		FindAllStringSubmatch(string(text), -1) {
-		n, _ := strconv.Atoi(m[1])
-		all += n * window
-	}
-	if floodStaff*2 != all {
-		t.Errorf("one address may take %d of the %d requests a minute at /admin/, want half", floodStaff, all)
-	}
-	for _, name := range []string{floodBuy, floodAdmit} {
-		if p := d.Parameters[name]; p.MinValue != fewest || p.Default != nil {
-			t.Errorf("%s: %+v, want at least WAF's %d, and no default", name, p, fewest)
-		}
 	}
 }
 
@@ -216,22 +187,52 @@ func TestLargeBodies(t *testing.T) {
 	d.says(t, &r, 413, "body_too_large", 0)
 }
 
-// TestNoToken checks that what is sent without a token to a route that costs is refused before the API, as the API
-// does it, and nothing else is: no other method, so that a browser's preflight passes, and no other path.
+// ownPaths are what is a shopper's own.
+const ownPaths = `^/(seckill/(buy|challenge|ticket|order/[^/]+)|order/.+)/?$`
+
+// TestNoToken checks that what is sent without a token to a route that wants one is refused before the API, as the API
+// does it, and nothing else is: no preflight of a browser, and no other path.
 func TestNoToken(t *testing.T) {
 	t.Parallel()
 	_, d := readTemplate(t)
 	rules := d.from(t, "without-token", 3)
 	r := rules[0]
 	all := r.Statement.AndStatement.Statements
-	costly := []string{"/seckill/buy", "/seckill/challenge", "/seckill/ticket"}
-	if diff := cmp.Diff(costly, all[0].paths(t)); diff != "" {
-		t.Error(diff)
+	if m := all[0].RegexMatchStatement; m.RegexString != ownPaths ||
+		fmt.Sprint(m.TextTransformations) != "[{URL_DECODE} {NORMALIZE_PATH}]" {
+		t.Errorf("paths: %+v", m)
 	}
-	method, token := all[1].ByteMatchStatement, all[2].NotStatement.Statement
+	method, token := all[1].NotStatement.Statement.ByteMatchStatement, all[2].NotStatement.Statement
 	if method.FieldToMatch["Method"] == nil || method.PositionalConstraint != "EXACTLY" ||
-		method.SearchString != "POST" {
+		method.SearchString != "OPTIONS" {
 		t.Errorf("method: %+v", method)
+	}
+	want, got := []string{}, []string{}
+	var api struct {
+		Paths map[string]map[string]struct{ Security []any }
+	}
+	text, err := os.ReadFile("../../docs/openapi.yaml")
+	if err == nil {
+		err = decode(text, &api)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range api.Paths {
+		called := regexp.MustCompile(`{[a-z_]+}`).ReplaceAllString(path, "a1")
+		if regexp.MustCompile(ownPaths).MatchString(called) && regexp.MustCompile(ownPaths).MatchString(called+"/") {
+			got = append(got, path)
+		}
+		for _, m := range methods {
+			if len(m.Security) > 0 {
+				want = append(want, path)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(slices.Compact(want), got); diff != "" || len(want) < 10 {
+		t.Errorf("paths that want a token, of openapi.yaml (-), of the rule (+):\n%s", diff)
 	}
 	if token == nil {
 		t.Fatal("requests with a token are refused")
@@ -245,7 +246,7 @@ func TestNoToken(t *testing.T) {
 	}
 	d.says(t, &r, 403, "invalid_token", 0)
 	for _, before := range rules {
-		if before.Name != r.Name && before.Statement.RateBasedStatement.Limit == nil {
+		if before.Name != r.Name && before.Statement.RateBasedStatement.Limit == 0 {
 			t.Errorf("%s comes after it", before.Name)
 		}
 	}
@@ -283,8 +284,12 @@ func readTemplate(t *testing.T) (string, deployed) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	whole, err := Template(string(text), number, DefaultShare)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var d deployed
-	if err := decode(text, &d); err != nil {
+	if err := decode([]byte(whole), &d); err != nil {
 		t.Fatal(err)
 	}
 	return string(text), d
@@ -374,7 +379,7 @@ func (d deployed) cache(t *testing.T, policy string) Cache {
 func TestTemplateGetsTheFunction(t *testing.T) {
 	t.Parallel()
 	text, _ := readTemplate(t)
-	whole, err := Template(text)
+	whole, err := Template(text, number, DefaultShare)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,12 +402,13 @@ func TestTemplateGetsTheFunction(t *testing.T) {
 			t.Fatal(err)
 		}
 		delete(v.Resources, "Function")
+		delete(v.Resources, "Acl")
 		return v.Resources
 	}
 	if diff := cmp.Diff(parsed(text), parsed(whole)); diff != "" {
 		t.Errorf("infra/edge.yaml (-), as deployed (+):\n%s", diff)
 	}
-	if _, err := Template(whole); err == nil {
+	if _, err := Template(whole, number, DefaultShare); err == nil {
 		t.Error("a template without a place for the function was taken")
 	}
 }

@@ -77,13 +77,13 @@ const (
 
 // Methods is the number of methods beside purchases, polls, sign-ins and notifications, each with its own token bucket:
 // two lists, time, item, its stock, challenge, ticket, order by id, own orders, cancel, payment, connect pass, issuers,
-// health, the page, links to items, and the page's files.
-const Methods = 17
+// health, the page, links to items, and files and pictures.
+const Methods = 18
 
-// Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, addresses
+// Methods that few call, with a throttle of their own: the API's page and description, an icon, addresses
 // that lead nowhere, what shoppers say about orders that are paid, and staff's page and commands.
 const (
-	RareMethods = 9
+	RareMethods = 8
 	RareRate    = 15 // calls per second of each
 	RareBurst   = 15
 	rareCalls   = RareMethods * RareRate

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -107,14 +108,6 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	if behind == nil {
 		return fmt.Errorf("there is no stack %s in %s", c.stack, c.region)
 	}
-	text, err := os.ReadFile(template)
-	if err != nil {
-		return err
-	}
-	body, err := edge.Template(string(text))
-	if err != nil {
-		return err
-	}
 	if c.key == "" && found != nil {
 		c.key = tag(found, "key")
 	}
@@ -123,9 +116,11 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		c.share, _ = strconv.Atoi(tag(found, "share")) // a release before this has no share
 	}
 	c.share = cmp.Or(c.share, edge.DefaultShare)
-	numbers := plan.Numbers(func(name string) string { return stackstate.Parameter(behind, name) })
-	throttle := func(name string) string { return numbers[name] }
-	params, err := edge.Floods(throttle, c.share)
+	text, err := os.ReadFile(template)
+	if err != nil {
+		return err
+	}
+	body, err := edge.Template(string(text), throttles(behind), c.share)
 	if err != nil {
 		return err
 	}
@@ -133,8 +128,9 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	if err != nil {
 		return err
 	}
-	params["Stack"], params["Key"], params["AlarmEmail"] = c.stack, value, stackstate.Parameter(behind, "AlarmEmail")
-	params["Origin"] = fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stackstate.Output(behind, "ApiId"), c.region)
+	params := map[string]string{"Stack": c.stack, "Key": value,
+		"AlarmEmail": stackstate.Parameter(behind, "AlarmEmail"),
+		"Origin":     fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stackstate.Output(behind, "ApiId"), c.region)}
 	for _, g := range given {
 		name, v, ok := strings.Cut(g, "=")
 		if !ok {
@@ -142,10 +138,43 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		}
 		params[name] = v
 	}
-	if err := edge.CheckFloods(params, throttle); err != nil {
+	return c.put(ctx, found, body, params)
+}
+
+// throttles returns a function that has the numbers of a stack, by their parameters.
+func throttles(of *types.Stack) func(parameter string) string {
+	numbers := plan.Numbers(func(name string) string { return stackstate.Parameter(of, name) })
+	return func(name string) string { return numbers[name] }
+}
+
+// wallMain prints the template of a stack's web ACL of its own, as CloudFormation takes it.
+func wallMain(args []string) error {
+	var c cdn
+	flags := flag.NewFlagSet("wall", flag.ExitOnError)
+	flags.StringVar(&c.stack, "stack", "", "`name` of the stack behind it")
+	flags.StringVar(&c.region, "region", "", "where that stack is")
+	if flags.Parse(args) != nil || c.stack == "" || c.region == "" {
+		return errUsage
+	}
+	ctx := context.Background()
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(c.region))
+	if err != nil {
 		return err
 	}
-	return c.put(ctx, found, body, params)
+	behind, err := stackstate.Find(ctx, cloudformation.NewFromConfig(cfg), c.stack)
+	if err != nil {
+		return err
+	}
+	if behind == nil {
+		return fmt.Errorf("there is no stack %s in %s", c.stack, c.region)
+	}
+	text, err := os.ReadFile("infra/wall.yaml")
+	if err != nil {
+		return err
+	}
+	body, err := edge.Wall(string(text), throttles(behind), stackstate.Parameter(behind, "Edge") == "only")
+	fmt.Print(body)
+	return err
 }
 
 // put creates the stack, or updates the stack that was found, and waits for it.
@@ -234,7 +263,11 @@ func parametersOf(set map[string]string, has *types.Stack) (out []types.Paramete
 		return out
 	}
 	for _, p := range has.Parameters {
-		if _, ok := set[aws.ToString(p.ParameterKey)]; !ok {
+		name := aws.ToString(p.ParameterKey)
+		if strings.HasPrefix(name, "FloodOf") {
+			continue // the template had it once
+		}
+		if _, ok := set[name]; !ok {
 			out = append(out, types.Parameter{ParameterKey: p.ParameterKey, UsePreviousValue: aws.Bool(true)})
 		}
 	}
@@ -248,4 +281,32 @@ func tag(s *types.Stack, key string) string {
 		}
 	}
 	return ""
+}
+
+// templatesMain writes infra/edge.yaml and infra/wall.yaml as they are deployed in front of a stack with the default
+// throttles, into a folder.
+func templatesMain(args []string) error {
+	if len(args) != 1 {
+		return errUsage
+	}
+	of := throttles(&types.Stack{Parameters: parametersOf(map[string]string{"Size": plan.Small}, nil)})
+	for _, name := range []string{"edge.yaml", "wall.yaml"} {
+		text, err := os.ReadFile(filepath.Join("infra", name))
+		if err != nil {
+			return err
+		}
+		whole := ""
+		if name == "edge.yaml" {
+			whole, err = edge.Template(string(text), of, edge.DefaultShare)
+		} else {
+			whole, err = edge.Wall(string(text), of, false)
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(args[0], name), []byte(whole), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -31,9 +31,13 @@
 //
 //	cdn deploy [-key a|b] [-share PERCENT] [KEY=VALUE…]
 //	                creates or updates it; a parameter that is not named keeps its value. One network address may use
-//	                -share of the stack's throttles before WAF refuses it, and no limit above a quarter is deployed
+//	                -share of the stack's throttles, at most a quarter, before WAF refuses it
 //	cdn url         prints the address; nothing if there is no CDN
 //	cdn destroy     deletes it; its bucket of logs stays
+//
+// wall prints infra/wall.yaml, the web ACL of the API itself, with the limits of a stack.
+//
+// templates DIR writes infra/edge.yaml and infra/wall.yaml as they are deployed by default, for a linter.
 //
 // destroy deletes a stack. The stack's tables stay, and destroy prints their names; -tables also deletes the tables of
 // a sandbox.
@@ -47,7 +51,7 @@ import (
 
 func main() {
 	commands := map[string]func(args []string) error{"guard": guardMain, "deployment": deploymentMain, "cdn": cdnMain,
-		"destroy": destroyMain}
+		"destroy": destroyMain, "wall": wallMain, "templates": templatesMain}
 	err := errUsage
 	if len(os.Args) > 1 && commands[os.Args[1]] != nil {
 		err = commands[os.Args[1]](os.Args[2:])

@@ -12,20 +12,21 @@ import (
 	"github.com/your-org/seckill/infra/edge"
 )
 
-// Start starts a stand-in in front of an API, on a free port, and returns its address.
-func Start(t *testing.T, origin, key string) string {
+// Start starts a stand-in in front of an API, on a free port, and returns its address. It has limits of its floods, if
+// any are given.
+func Start(t *testing.T, origin, key string, limits ...int) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends at once
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	StartAt(t, l.Addr().String(), origin, key)
+	StartAt(t, l.Addr().String(), origin, key, limits...)
 	return "http://" + l.Addr().String()
 }
 
 // StartAt starts a stand-in that listens on a host:port. Without nginx it skips the test, except by `make edge`.
-func StartAt(t *testing.T, listen, origin, key string) {
+func StartAt(t *testing.T, listen, origin, key string, limits ...int) {
 	t.Helper()
 	if _, err := exec.LookPath("nginx"); err != nil {
 		if os.Getenv("SECKILL_TEST_EDGE") != "" {
@@ -33,7 +34,8 @@ func StartAt(t *testing.T, listen, origin, key string) {
 		}
 		t.Skip("nginx is missing: apt-get install nginx libnginx-mod-http-js")
 	}
-	s := edge.StandIn{Listen: listen, Origin: origin, Key: key, Dir: t.TempDir()}
+	s := edge.StandIn{Listen: listen, Origin: origin, Key: key, Limits: limits,
+		Dir: t.TempDir()}
 	ctx, cancel := context.WithCancel(context.Background())
 	up, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- s.Run(ctx, func() { close(up) }) }()

@@ -53,7 +53,9 @@ func (i *issuer) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.Staf
 	if err := ctx.Err(); err != nil {
 		return seckill.StaffMember{}, err
 	}
-	asked := slices.ContainsFunc(i.begun, func(a seckill.Grant) bool { return a.Verifier == g.Verifier && a.Nonce == g.Nonce })
+	asked := slices.ContainsFunc(i.begun, func(a seckill.Grant) bool {
+		return a.Verifier == g.Verifier && a.Nonce == g.Nonce
+	})
 	if g.Kind == seckill.GrantCode && (g.Code != "right" || !asked || g.RedirectURI != public+"/admin/callback") {
 		return seckill.StaffMember{}, &seckill.Error{Code: seckill.CodeSignIn}
 	}
