@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -508,4 +509,51 @@ func TestStopWaitsForTheStockOnce(t *testing.T) {
 	if err != nil || it.Left != 10 || !it.Loaded {
 		t.Errorf("%+v, %v; want it stopped, 10 left", it, err)
 	}
+}
+
+// hung does not answer for the items of an import, until it is released.
+type hung struct {
+	seckill.Items
+	asked   chan struct{}
+	release chan struct{}
+}
+
+func (h hung) Get(ctx context.Context, id string) (seckill.Item, error) {
+	if id != "2" {
+		h.asked <- struct{}{}
+		<-h.release
+	}
+	return h.Items.Get(ctx, id)
+}
+
+// A stop does not wait for imports, of which one hangs and many queue up behind it.
+func TestStopOvertakesImports(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, item("2", time.Minute))
+	h := hung{w.flow.Items, make(chan struct{}, 100), make(chan struct{})}
+	w.flow.Items = h
+	client := operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: w.handle}
+	file := itemfile.Format([]seckill.Listing{item("3", time.Hour)})
+	var wait sync.WaitGroup
+	for range 50 {
+		wait.Go(func() {
+			if _, err := operator.Give[stage.Imported](t.Context(), &client, &operator.Import{Items: file}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-h.asked
+	done := make(chan error, 1)
+	go func() {
+		_, err := operator.Give[operator.ItemChange](t.Context(), &client, &operator.Stop{Item: "2"})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		must.OK(t, err)
+	case <-time.After(10 * time.Second):
+		t.Error("the stop waits")
+	}
+	close(h.release)
+	wait.Wait()
 }
