@@ -18,6 +18,7 @@ var HEADERS = {
   'x-content-type-options': { value: 'nosniff' },
   'referrer-policy': { value: 'no-referrer' },
   'cross-origin-resource-policy': { value: 'same-origin' },
+  'cross-origin-opener-policy': { value: 'same-origin' },
   'strict-transport-security': { value: 'max-age=31536000' },
 };
 

@@ -202,10 +202,14 @@ for (const { place, page } of looking) {
   await check(`${place.size}, ${place.lang}: a sign-in that ended: said with a button, and what was typed is there afterwards`, async () => {
     const again = page.locator('#renew').getByRole('button');
     same(await again.count(), 0, 'buttons before anything is sent');
+    const addresses = () => Object.keys(sessionStorage).filter((name) => name.startsWith('seckill.address.')).length;
+    await page.evaluate(() => sessionStorage.setItem(`seckill.address.${JSON.parse(sessionStorage.getItem('seckill.shopper')).user}`, '{"name":"x"}'));
+    same(await page.evaluate(addresses), 1, 'addresses before the end is known');
     await page.getByRole('button', { name: place.receive }).click();
     await page.locator('dialog .danger').click();
     await again.waitFor();
     has(await page.locator('#renew').innerText(), [place.signInEnded]);
+    same(await page.evaluate(addresses), 0, 'addresses afterwards');
     await page.locator('summary').filter({ hasText: place.ask }).click();
     await page.getByLabel(place.why).fill('too small 太小');
     await page.getByRole('button', { name: place.send, exact: true }).click();

@@ -7,7 +7,7 @@ import { decide, renewalDue, retryWait } from './core.js';
 import { sheetsAbout } from './dialogs.js';
 import { announce, el, setText } from './dom.js';
 import { t, when } from './i18n.js';
-import { onShopper, renewed, shopper } from './session.js';
+import { forgetAddress, onShopper, renewed, shopper } from './session.js';
 import { shopperOf, signIn } from './who.js';
 
 const CLOCK_WAIT = 1000; // ms until the server's time is looked for again
@@ -109,7 +109,10 @@ const warning = {
     this.ticking = onSecond(() => {
       const place = document.querySelector('dialog:not([data-signin]) .sheet-body') || document.getElementById('renew');
       if (this.node.parentNode !== place) place.prepend(this.node);
-      if (words.textContent !== text()) announce(text());
+      if (words.textContent !== text()) {
+        announce(text());
+        if (now() >= end) forgetAddress();
+      }
       setText(words, text());
     });
   },

@@ -42,6 +42,9 @@ export function forget() {
   become(null);
 }
 
+/** The sign-in has ended by time: this tab forgets the address. */
+export const forgetAddress = () => write(mine(ADDRESS), null);
+
 /** Keeps what a sign-in needs when the shopper comes back from the issuer; it is taken once. */
 export const keepSignIn = (kept) => write(SIGNING_IN, kept);
 export function takeSignIn() {

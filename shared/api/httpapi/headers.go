@@ -23,6 +23,7 @@ func Headers(next http.Handler) http.Handler {
 		h["X-Content-Type-Options"] = nosniff
 		h["Referrer-Policy"] = referrer
 		h["Cross-Origin-Resource-Policy"] = resource // restricts embedding; what CORS allows stays allowed
+		h["Cross-Origin-Opener-Policy"] = resource   // a page that another one opened has no hold of it
 		if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 			h["Strict-Transport-Security"] = secure
 		}

@@ -136,7 +136,7 @@ func (h *BrowserHandler) problem(w http.ResponseWriter, r *http.Request, status 
 	reply(w, status, "application/problem+json", body)
 }
 
-// signOut ends the session at once, and has the browser forget the cookie.
+// signOut ends the session at once, and has the browser forget the cookie and what the page has stored.
 func (h *BrowserHandler) signOut(w http.ResponseWriter, r *http.Request) {
 	if err := h.Sessions.End(r.Context(), h.cookie(r)); err != nil {
 		h.fail(w, r, err)
@@ -146,6 +146,7 @@ func (h *BrowserHandler) signOut(w http.ResponseWriter, r *http.Request) {
 	if h.SignIn {
 		h.left(w, int(leftLife/time.Second))
 	}
+	w.Header().Set("Clear-Site-Data", `"storage"`)
 	w.WriteHeader(http.StatusNoContent)
 }
 

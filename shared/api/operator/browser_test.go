@@ -217,8 +217,9 @@ func TestSignInAtTheIssuer(t *testing.T) {
 		t.Errorf("command: %d, %+v", a.StatusCode, o.did)
 	}
 	a = o.send(http.MethodPost, "/admin/signout", "", operator.StaffHeader, "1")
-	if a.StatusCode != http.StatusNoContent || len(o.jar) != 1 || o.jar["__Host-staff-left"] != "1" || o.issuer.anew {
-		t.Errorf("sign-out: %d, cookies %v", a.StatusCode, o.jar)
+	if a.StatusCode != http.StatusNoContent || len(o.jar) != 1 || o.jar["__Host-staff-left"] != "1" || o.issuer.anew ||
+		a.Header.Get("Clear-Site-Data") != `"storage"` {
+		t.Errorf("sign-out: %d, cookies %v, %v", a.StatusCode, o.jar, a.Header)
 	}
 	// Whoever comes next is asked who they are, until somebody is let in.
 	for range 2 {
