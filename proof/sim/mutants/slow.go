@@ -28,6 +28,7 @@ var slow = map[string]string{
 	"approved-by-oneself":            "I17 after 6,335 seeds",
 	"correct-user-blindly":           "I12 after 7,141 seeds",
 	"no-query-after-close":           "I6 after 8,933 seeds",
+	"rebuild-misses-a-bucket":        "L3 after 8,200 seeds",
 	"correct-blindly":                "L3 after 12,435 seeds",
 	"give-back-from-any-state":       "I5 after 12,611 seeds",
 	"give-back-when-paid":            "I5 after 12,611 seeds",

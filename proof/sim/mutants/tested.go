@@ -73,6 +73,8 @@ var tested = map[string][2]string{
 	"older-notification-counts": {"./shared/flow/internal/payment", "TestWentBackAgain"},
 	// The next sweep finds a payment that is not due.
 	"lowered-sum-swept": {"./shared/fake/memory", "TestRowsConform"},
+	// Two people correct one parcel at once.
+	"corrected-over-another": {"./shared/fake/memory", "TestRowsConform"},
 	// More goes back in the moment of a decision, or all while a refund waits for a second person; two people put units
 	// of one order on sale at once; a person says that less went back, and the provider that all did. 6,000 seeds have
 	// not shown any.
