@@ -537,7 +537,8 @@ func TestStopOvertakesImports(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 50 {
 		wait.Go(func() {
-			if _, err := operator.Give[stage.Imported](t.Context(), &client, &operator.Import{Items: file}); err != nil {
+			_, err := operator.Give[stage.Imported](t.Context(), &client, &operator.Import{Items: file})
+			if err != nil {
 				t.Error(err)
 			}
 		})
