@@ -75,15 +75,17 @@ func Template(text string, number func(parameter string) string, share int) (str
 	if share < 1 || share > MostShare {
 		return "", fmt.Errorf("%d in 100 of the throttles for one network address: want 1 to %d", share, MostShare)
 	}
-	floods := slices.DeleteFunc(Floods(), func(f Flood) bool { return f.past })
-	return withFloods(before+"      FunctionCode: |\n"+block+"\n"+after, floods, "", number, share)
+	return withFloods(before+"      FunctionCode: |\n"+block+"\n"+after, Floods(), "", number, share)
 }
+
+// stage begins paths at the API's own name.
+const stage = "(/live)?"
 
 // Wall returns infra/wall.yaml, the web ACL of the API itself, likewise. Behind a CDN, all calls but notifications have
 // the CDN's addresses: only notifications have a limit there.
 func Wall(text string, number func(parameter string) string, cdn bool) (string, error) {
 	floods := slices.DeleteFunc(Floods(), func(f Flood) bool { return cdn && !f.past })
-	return withFloods(text, floods, "(/live)?", number, DefaultShare)
+	return withFloods(text, floods, stage, number, DefaultShare)
 }
 
 func withFloods(text string, floods []Flood, stage string, number func(string) string, share int) (string, error) {

@@ -18,10 +18,10 @@ func number(parameter string) string {
 		"SigninRate": "80"}[parameter]
 }
 
-// meets reports whether f counts a call.
-func (f *Flood) meets(method, path string) bool {
-	return regexp.MustCompile(whole("", f.Path)).MatchString(path) && (f.Method == "" || f.Method == method) &&
-		(f.Except == "" || !regexp.MustCompile(whole("", f.Except)).MatchString(path))
+// meets reports whether f counts a call, of a path as a web ACL reads it whose paths begin with stage.
+func (f *Flood) meets(stage, method, path string) bool {
+	return regexp.MustCompile(whole(stage, f.Path)).MatchString(path) && (f.Method == "" || f.Method == method) &&
+		(f.Except == "" || !regexp.MustCompile(whole(stage, f.Except)).MatchString(path))
 }
 
 // TestEveryMethodHasALimit checks that each method of the API has one limit of an address, with a slash at its end too,
@@ -29,7 +29,7 @@ func (f *Flood) meets(method, path string) bool {
 func TestEveryMethodHasALimit(t *testing.T) {
 	t.Parallel()
 	fewCopies := []string{"/docs", "/favicon.ico", "/openapi.json"}
-	larger := map[string]int{"looks": 50, "staff-looks": 50, "staff-acts": 50, "notifications": 33}
+	larger := map[string]int{"polls": 25, "looks": 50, "staff-looks": 50, "staff-acts": 50, "notifications": 33}
 	var api struct {
 		Resources struct {
 			Api struct { //nolint:revive // CloudFormation's
@@ -78,10 +78,11 @@ func TestEveryMethodHasALimit(t *testing.T) {
 			}
 			seen++
 			called := regexp.MustCompile(`{[a-z_]+\+?}`).ReplaceAllString(path, "a1")
-			for _, called := range []string{called, strings.TrimSuffix(called, "/") + "/"} {
+			for _, called := range [][2]string{{"", called}, {"", strings.TrimSuffix(called, "/") + "/"},
+				{stage, called}, {stage, "/live" + called}, {stage, strings.TrimSuffix("/live"+called, "/")}} {
 				met := ""
 				for _, f := range Floods() {
-					if !f.meets(method, called) {
+					if !f.meets(called[0], method, called[1]) {
 						continue
 					}
 					met += " " + f.Name
@@ -94,6 +95,9 @@ func TestEveryMethodHasALimit(t *testing.T) {
 				}
 				if n := strings.Count(met, " "); n != 1 && !(n == 0 && slices.Contains(fewCopies, path)) {
 					t.Errorf("%s %s: limits%s, want one", method, called, met)
+				}
+				if odd.MatchString(called[1]) {
+					t.Errorf("%s is refused as odd", called)
 				}
 			}
 		}
@@ -132,18 +136,56 @@ func limits(t *testing.T, text string) (map[string]int, map[string]string) {
 	return out, paths
 }
 
+// odd are the paths that no web ACL lets through.
+var odd = regexp.MustCompile(`%(?:[^89a-fA-F]|$)|//|/\.\.?(?:/|$)`)
+
+// TestOddPathsAreRefused: both web ACLs refuse a path that they could read in another way than the API, as it is
+// written, before they count: an encoded slash, dot or letter, a line's end, what is encoded twice or badly.
+func TestOddPathsAreRefused(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{"/order/a%2fb/payment": true, "/order/a%2F..%2fzz": true,
+		"/item/a%0ab": true, "/seckill/%62uy": true, "/seckill/%%362uy": true, "/admin/../x": true, "/admin/.": true,
+		"//signin": true, "/a%": true, "/a%2": true,
+		"/%E4%B8%AD.jpg": false, "/pictures/a.b.jpg": false, "/": false, "/admin/commands": false} {
+		if odd.MatchString(path) != want {
+			t.Errorf("%s: refused %v", path, !want)
+		}
+	}
+	edge, _ := readTemplate(t)
+	wall, err := os.ReadFile("../wall.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{edge, string(wall)} {
+		whole, err := withFloods(text, Floods(), "", number, DefaultShare)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d deployed
+		if err := decode([]byte(whole), &d); err != nil {
+			t.Fatal(err)
+		}
+		first := d.Resources["Acl"].Properties.Rules[0]
+		m := first.Statement.RegexMatchStatement
+		if first.Name != "odd-paths" || first.Priority != 0 || m.RegexString != odd.String() ||
+			fmt.Sprint(m.TextTransformations) != "[{NONE}]" || first.Action.Block.CustomResponse.ResponseCode != 404 {
+			t.Errorf("the first rule: %+v", first)
+		}
+	}
+}
+
 // TestLimitsFollowTheThrottles checks what is deployed: a share of what the throttles let through in a minute, at least
 // WAF's fewest, at most WAF's ten; behind a CDN, the API's own web ACL bounds notifications only.
 func TestLimitsFollowTheThrottles(t *testing.T) {
 	t.Parallel()
 	text, _ := readTemplate(t)
 	for share, want := range map[int]map[string]int{
-		10: {"flood-of-a-token": 300, "flood-of-purchases": 6000, "flood-of-polls": 1800, "flood-of-sign-ins": 480,
+		10: {"flood-of-a-token": 300, "flood-of-purchases": 6000, "flood-of-polls": 4500, "flood-of-sign-ins": 480,
 			"flood-of-shoppers": 1800, "flood-of-rare": 90, "flood-of-looks": 9000, "flood-of-staff-looks": 300,
-			"flood-of-staff-acts": 600},
-		1: {"flood-of-a-token": 300, "flood-of-purchases": 600, "flood-of-polls": 180, "flood-of-sign-ins": 48,
+			"flood-of-staff-acts": 450, "flood-of-notifications": 3960},
+		1: {"flood-of-a-token": 300, "flood-of-purchases": 600, "flood-of-polls": 4500, "flood-of-sign-ins": 48,
 			"flood-of-shoppers": 180, "flood-of-rare": fewest, "flood-of-looks": 9000, "flood-of-staff-looks": 300,
-			"flood-of-staff-acts": 600},
+			"flood-of-staff-acts": 450, "flood-of-notifications": 3960},
 	} {
 		whole, err := Template(text, number, share)
 		if err != nil {
@@ -165,7 +207,7 @@ func TestLimitsFollowTheThrottles(t *testing.T) {
 		}
 		got, paths := limits(t, whole)
 		if len(got) != want || got["flood-of-notifications"] != 3960 ||
-			!strings.Contains(paths["flood-of-notifications"], `^(/live)?/seckill/alipay/notify/?$`) {
+			!strings.Contains(paths["flood-of-notifications"], `^(?:/live)?/seckill/alipay/notify/?$`) {
 			t.Errorf("a CDN %v: %v %v", cdn, got, paths)
 		}
 	}

@@ -1,7 +1,7 @@
 // The CDN's function (CloudFront Functions, cloudfront-js-2.0), for every behaviour, before the cache and after it.
 // Before: it answers the server's time, so that a million clocks are set without a call; reduces Accept-Language to one
-// of the two languages that there are, and writes paths and queries in one way, so that caches keep a few copies and not
-// a thousand; says from which address a request came, whatever the viewer says; and asks for pictures as such, else API
+// of the two languages that there are, and bounds queries, so that caches do not keep copies without end; leads from a
+// path with a slash at its end to the one without; says from which address a request came, whatever the viewer says; and asks for pictures as such, else API
 // Gateway answers with base64. After: it stamps the time on answers below 400, also on those that a cache kept. It knows
 // nothing of sales and refuses nobody.
 //
@@ -27,21 +27,25 @@ function handler(event) {
   if (event.context.eventType === 'viewer-response') return stamped(event.response, now);
   var request = event.request;
   if (request.uri === '/seckill/time' && (request.method === 'GET' || request.method === 'HEAD')) return time(now);
+  if (request.uri.length > 1 && request.uri[request.uri.length - 1] === '/') return moved(request);
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
   request.headers['accept-language'] = { value: preferred(request.headers['accept-language']) };
-  request.uri = plain(request.uri);
   clamp(request.uri, request.querystring);
   if (request.uri.indexOf('/pictures/') === 0) request.headers.accept = { value: 'image/jpeg' };
   return request;
 }
 
-// plain writes what needs no percent sign without one, and no slash at the end: /item/1, not /item/%31/.
-function plain(path) {
-  var out = path.replace(/%(2[dD]|[37][0-9a-fA-F]|[46][1-9a-fA-F]|5[0-9aAfF])/g, function (all, hex) {
-    var c = String.fromCharCode(parseInt(hex, 16));
-    return /[0-9A-Za-z_-]/.test(c) ? c : all;
-  });
-  return out.length > 1 && out[out.length - 1] === '/' ? out.slice(0, -1) : out;
+// moved leads to a path without the slash at its end: behaviours are chosen before this function runs, so such a path is
+// never kept.
+function moved(request) {
+  var parts = [];
+  for (var name in request.querystring) {
+    var values = request.querystring[name].multiValue || [request.querystring[name]];
+    for (var i = 0; i < values.length; i++) parts.push(name + '=' + values[i].value);
+  }
+  var headers = { location: { value: request.uri.replace(/\/+$/, '') + (parts.length > 0 ? '?' + parts.join('&') : '') } };
+  for (var h in HEADERS) headers[h] = HEADERS[h];
+  return { statusCode: 308, statusDescription: 'Permanent Redirect', headers: headers, body: { encoding: 'text', data: '' } };
 }
 
 // clamp leaves of a query what the API takes, of a list or a page: numbers in their bounds, for all others 0, which the
@@ -51,7 +55,8 @@ function clamp(path, query) {
     bound(query, 'page', 10000);
     bound(query, 'size', 100);
   }
-  if (query.lang && query.lang.value !== 'zh' && query.lang.value !== 'en') delete query.lang;
+  var lang = query.lang;
+  if (lang && (lang.multiValue || (lang.value !== 'zh' && lang.value !== 'en'))) delete query.lang;
 }
 
 function bound(query, name, most) {

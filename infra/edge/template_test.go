@@ -70,7 +70,11 @@ type rule struct {
 			}
 			ScopeDownStatement scope
 		}
-		AndStatement struct{ Statements []scope }
+		AndStatement        struct{ Statements []scope }
+		RegexMatchStatement struct {
+			RegexString         string
+			TextTransformations []struct{ Type string }
+		}
 	}
 	Action struct {
 		Block struct {
@@ -188,7 +192,7 @@ func TestLargeBodies(t *testing.T) {
 }
 
 // ownPaths are what is a shopper's own.
-const ownPaths = `^/(seckill/(buy|challenge|ticket|order/[^/]+)|order/.+)/?$`
+const ownPaths = `^/(?:seckill/(?:buy|challenge|ticket|order/[^/]+)|order/.+)/?$`
 
 // TestNoToken checks that what is sent without a token to a route that wants one is refused before the API, as the API
 // does it, and nothing else is: no preflight of a browser, and no other path.

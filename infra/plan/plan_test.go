@@ -220,7 +220,7 @@ func TestDefaultsFit(t *testing.T) {
 		"the defaults until November 2026": {func(l *Limits) {
 			l.BuyRate, l.BuyBurst, l.Rate, l.Burst, l.Poll, l.PollBurst = 5000, 2500, 5000, 2500, 5000, 2500
 		},
-			"all methods together admit 95,415 calls per second and 47,755 at once, but the account serves 10,000 " +
+			"all methods together admit 100,400 calls per second and 50,240 at once, but the account serves 10,000 " +
 				"and 5,000"},
 		"too many cold starts": {func(l *Limits) { l.BuyRate, l.BuyBurst = 2000, 300 },
 			"1,100 instances of buy have to start at once, but Lambda starts 1,000"},

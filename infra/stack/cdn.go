@@ -172,7 +172,8 @@ func wallMain(args []string) error {
 	if err != nil {
 		return err
 	}
-	body, err := edge.Wall(string(text), throttles(behind), stackstate.Parameter(behind, "Edge") == "only")
+	cdn := stackstate.Parameter(behind, "Edge")
+	body, err := edge.Wall(string(text), throttles(behind), cdn != "" && cdn != "none")
 	fmt.Print(body)
 	return err
 }

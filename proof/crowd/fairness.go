@@ -100,7 +100,7 @@ func (f *Fairness) Text(out io.Writer) error {
 	return err
 }
 
-// ChecksName is a preset as flags name it.
+// ChecksName returns a preset's name in flags.
 func ChecksName(c seckill.Checks) string {
 	if c == seckill.ChecksOff {
 		return "off"

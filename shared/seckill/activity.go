@@ -33,7 +33,7 @@ const (
 )
 
 // Activity is a group of items that shoppers see under one title. An item is in at most one, and its window lies in
-// the activity's. It decides nothing: each item has its own window and stop switch.
+// the activity's. Activities decide nothing: each item has its own window and stop switch.
 type Activity struct {
 	ID      string    `row:"id,key"` // as an item's id
 	Title   string    `row:"title"`  // plain text, one line

@@ -76,12 +76,13 @@ type Counter interface {
 	// Counted reads the marks of 1 to MaxCounted orders. Orders without one are missing from the result.
 	Counted(ctx context.Context, orders []string) (map[string]CountMark, error)
 	// AddCounts adds to the counts, as read, and moves the marks of 1 to MaxCounted orders, all or nothing.
-	// ErrCountsChanged if a recount began or another write moved one of the marks.
+	// It returns ErrCountsChanged if a recount began or another write moved one of the marks.
 	AddCounts(ctx context.Context, c Counts, a Addition) error
-	// BeginRecount replaces the counts, as read, by a new count without anything. ErrCountsChanged if another
-	// recount began.
+	// BeginRecount replaces the counts, as read, by a new count without anything. It returns ErrCountsChanged if
+	// another recount began.
 	BeginRecount(ctx context.Context, c Counts, at time.Time) error
-	// EndRecount records that the recount, as read, has every order. ErrCountsChanged if another recount began.
+	// EndRecount records that the recount, as read, has every order. It returns ErrCountsChanged if another recount
+	// began.
 	EndRecount(ctx context.Context, c Counts) error
 }
 

@@ -191,8 +191,8 @@ type RefundRecorder interface {
 	// Refunded records that a payment, refund_due or captured, is refunded, and p.Outside, and moves the order from one
 	// state to another (the same if it stays). besides is another payment of the order that is still refund_due, for
 	// which the order waits; "" if there is none. was is the payment's Outside as read; what is more, the order gets,
-	// too. A proposal about a captured payment ends. ErrStateChanged if any of the three is not in the given state, or
-	// Outside is not was.
+	// too. A proposal about a captured payment ends. It returns ErrStateChanged if any of the three is not in the given
+	// state, or Outside is not was.
 	Refunded(ctx context.Context, p Payment, was Fen, besides string, from, to State, at time.Time, cause string) error
 	// Restock puts the units of a refunded order, as read, whose goods never left, back on sale, once, with a return
 	// row. ErrStateChanged.

@@ -163,6 +163,6 @@ type LiveRows interface {
 	Live(ctx context.Context, item string) (LiveRow, error)
 	// LeaseLive takes the lease of the row, as read, until a time. ErrLeased.
 	LeaseLive(ctx context.Context, r LiveRow, until time.Time) (LiveRow, error)
-	// KeepLive writes the row and ends its lease. ErrLeased if another lease began.
+	// KeepLive writes the row and ends its lease. It returns ErrLeased if another lease began.
 	KeepLive(ctx context.Context, r LiveRow, at time.Time) error
 }

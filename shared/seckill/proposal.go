@@ -44,8 +44,8 @@ func Person(who string) string {
 
 // Proposer keeps the refunds that wait for a second person.
 type Proposer interface {
-	// Propose keeps a proposal to give this trade's money back. ErrStateChanged if the order has one, or if it does not
-	// keep that money.
+	// Propose keeps a proposal to give this trade's money back. It returns ErrStateChanged if the order has one, or if
+	// it does not keep that money.
 	Propose(ctx context.Context, p Proposal, tradeNo string) error
 	// Proposal reads an order's proposal, nil if there is none.
 	Proposal(ctx context.Context, order string) (*Proposal, error)

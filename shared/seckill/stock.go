@@ -83,7 +83,7 @@ type StockInstaller interface {
 	// version older than the stock's, without an error. ErrNotInstalled.
 	Assert(ctx context.Context, it Item) error
 	// BuildStart begins a build beside the live keys, or takes over a build that was idle for BuildPatience.
-	// ErrBuildBusy if another builder is at work.
+	// It returns ErrBuildBusy if another builder is at work.
 	BuildStart(ctx context.Context, now time.Time, item, token string) error
 	// BuildUnits adds sold units to the build. users is how many users the build had not seen before. Many rows may
 	// take several steps. ErrBuildLost.

@@ -2,8 +2,8 @@ package seckill
 
 import "fmt"
 
-// Sum is asked for an item of ChecksStrict that has no questions: as a picture, or in words for whoever does not see
-// it. Both are easy for a program that was written for them; they cost those who did not.
+// Sum is what an item of ChecksStrict without questions asks: as a picture, or in words for whoever cannot see it.
+// Both are easy for a program that was written for them; they cost those who did not.
 type Sum struct{ A, B int }
 
 // SumOf returns the sum of a seed, which is not negative.

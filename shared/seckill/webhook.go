@@ -97,8 +97,8 @@ func (w *Webhook) Next(o *Order) (OrderEvent, bool) {
 type WebhookKeeper interface {
 	// Webhook reads an order's row; one with nothing but the order if there is none.
 	Webhook(ctx context.Context, order string) (Webhook, error)
-	// SaveWebhook writes the row that follows the one that was read, with w.Writes as read. ErrStateChanged if the row
-	// was written since.
+	// SaveWebhook writes the row that follows the one that was read, with w.Writes as read. It returns ErrStateChanged
+	// if the row was written since.
 	SaveWebhook(ctx context.Context, w Webhook) error
 	// WebhooksDue pages through the rows that are due by now, oldest first. Index read.
 	WebhooksDue(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[Webhook], error)

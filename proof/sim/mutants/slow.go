@@ -23,7 +23,7 @@ var slow = map[string]string{
 	"trade-unrecorded-but-confirmed": "I6 after 2,849 seeds",
 	"drift-ends-unfinished":          "L4 after 3,087 seeds",
 	"list-shown-forever":             "I12 after 3,910 seeds",
-	"drift-end-forgotten-pass":       "L4 after 4,393 seeds",
+	"drift-end-forgotten-pass":       "L4 after more than 6,000 seeds",
 	"refund-unconfirmed":             "I6 after 5,797 seeds",
 	"approved-by-oneself":            "I17 after 6,335 seeds",
 	"correct-user-blindly":           "I12 after 7,141 seeds",

@@ -20,7 +20,7 @@ var tested = map[string][2]string{
 	// that holds nothing (ADR 17).
 	"confirmed-redrawn": {"./shared/fake/memory", "TestStock"},
 	// Each needs a stock that was restored, more than once for the first.
-	"unlisted-waits":                {"./proof/sim", "TestRegressions"},
+	"unlisted-waits":                {"./shared/fake/memory", "TestStock"},
 	"displaced-forgotten":           {"./proof/sim", "TestRegressions"},
 	"unlisted-uncounts":             {"./shared/fake/memory", "TestStock"},
 	"claim-leaves-proof":            {"./shared/fake/memory", "TestStock"},

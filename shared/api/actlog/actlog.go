@@ -47,7 +47,7 @@ func (l *Log) Wants(now time.Time) bool {
 	return false
 }
 
-// Take writes the line of an act; network is what the hash of its network address is made of, if it is valid.
+// Take writes an act's line, with hashes of the user and, if it is valid, of the network.
 func (l *Log) Take(a *seckill.Act, user string, network netip.Prefix, trace string) {
 	userHash, networkHash := Hashes(l.hash, a.At, user, network)
 	l.mu.Lock()

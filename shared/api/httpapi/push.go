@@ -17,7 +17,7 @@ type Push struct {
 
 // Passes makes connect passes.
 type Passes interface {
-	// Append appends a pass of letters, digits, dots, hyphens and underscores, and returns when it ends.
+	// Append appends a pass of letters, digits, dots, hyphens and underscores, and returns its expiry.
 	Append(b []byte, user, nonce string) (longer []byte, expires time.Time)
 }
 

@@ -35,7 +35,7 @@ const (
 type limits struct {
 	clock    seckill.Clock
 	signings *bucket.Buckets // by network
-	spent    *bucket.Buckets // by sign-in: a second code of it is not asked for
+	spent    *bucket.Buckets // by sign-in: this process asks for no second code of it
 	failures *bucket.Buckets // one
 	turn     chan struct{}   // holds one while a code is being spent
 
@@ -48,8 +48,8 @@ func newLimits(clock seckill.Clock) *limits {
 		failures: bucket.New(failures, 1), turn: make(chan struct{}, 1)}
 }
 
-// exchange lets one code be spent at a time, in the order of arrival, and no code for a while after the issuer did not
-// answer. Otherwise a caller could keep every instance waiting for the issuer, and commands would find no free
+// exchange lets a process spend one code at a time, in the order of arrival, and none for a while after the issuer did
+// not answer. Otherwise a caller could keep every instance waiting for the issuer, and commands would find no free
 // instance. It blocks for turnWait at most. wait is 0, or how long the caller has to wait.
 func (l *limits) exchange(ctx context.Context) (wait time.Duration, away bool) {
 	if wait := l.away(); wait > 0 {

@@ -66,7 +66,7 @@ func (h *BrowserHandler) start(w http.ResponseWriter, r *http.Request) {
 }
 
 // callback signs in the person who comes back from the issuer in the browser that went there. It asks the issuer only
-// about a sign-in that this shop began, and once.
+// about a sign-in that this shop began, and a process asks once.
 func (h *BrowserHandler) callback(w http.ResponseWriter, r *http.Request) {
 	if err := h.limits.ofNetwork(r); err != nil {
 		h.fail(w, r, err)

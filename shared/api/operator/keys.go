@@ -14,11 +14,11 @@ import (
 // keyEnd is how long a key is accepted after the next key has begun to sign: a signed command is at most MaxAge old.
 const keyEnd = time.Hour
 
-// Keys are the private keys of a stack's back office, the oldest first. As a text each is FROM:SEED, separated by
+// Keys are the private keys of a stack's back office, the oldest first. As text, each is FROM:SEED, separated by
 // spaces: the Unix second from which on it signs, and its seed in base64.
 type Keys []key
 
-// PublicKeys are the public parts of Keys. As a text each is FROM:KEY.
+// PublicKeys are the public parts of Keys. As text, each is FROM:KEY.
 type PublicKeys []key
 
 // key is a private key's seed or a public key; both have 32 bytes.

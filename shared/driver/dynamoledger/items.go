@@ -107,7 +107,8 @@ func (t *Items) list(ctx context.Context, filter string, names map[string]string
 }
 
 // Put implements seckill.Items. It uses a transaction even for one row: after a lost answer, the SDK's repeat of a
-// plain put would find its own version and take it for another writer's. CodeInvalid if Check returns an error.
+// plain put would find its own version and take it for another writer's. It returns CodeInvalid if Check returns an
+// error.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := it.Check(); err != nil {
 		return seckill.Invalid("item", err.Error())

@@ -272,7 +272,7 @@ func released(o *seckill.Order, doing string, c *Canceled, first int) error {
 }
 
 // RecordPayment implements seckill.Ledger in two writes. to is from, or the state that State.OnMoney returns for it;
-// anything else is a programming error. ErrNoOrder if the order has no row.
+// anything else is a programming error. It returns ErrNoOrder if the order has no row.
 func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
 	if after, _ := from.OnMoney(); to != from && to != after {
 		return fmt.Errorf("ledger: record payment %s: money does not move an order from %s to %s", p.Order, from, to)

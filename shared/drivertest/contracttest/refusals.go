@@ -71,7 +71,7 @@ func buyBody(id, count, address string) string {
 	return fmt.Sprintf(`{"seckill_id":%s,"count":%s,"address":%s}`, id, count, address)
 }
 
-// refusedSales checks purchases and reads that an item or an order makes impossible. theirs is an order of another
+// refusedSales checks the refusals that follow from an item or an order. theirs is an order of another
 // shopper; mine is an order of shopper 4, who has reached a limit.
 func (s *Shop) refusedSales(t *testing.T, good, theirs, mine string) {
 	buy := func(behaviour, id, count string, code seckill.Code) refusal {

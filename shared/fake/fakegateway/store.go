@@ -72,7 +72,7 @@ type Store interface {
 	// Find returns the key of the trade with that number.
 	Find(ctx context.Context, tradeNo string) (k Key, found bool, err error)
 	// Save writes a trade with the next version, if the stored version is still r.Version (0: if the trade does not
-	// exist). ErrChanged if it is not; ErrFull if a new trade does not fit.
+	// exist). It returns ErrChanged if it is not; ErrFull if a new trade does not fit.
 	Save(ctx context.Context, r Record) error
 	// Due returns keys of trades with an attempt due by then, longest due first; a later call returns those beyond a
 	// limit. It may lag behind Save, so callers load a trade before they act.

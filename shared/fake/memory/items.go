@@ -80,8 +80,8 @@ func (t *Items) Description(ctx context.Context, id string, described int64) (se
 }
 
 // Put creates an item with version 1, or replaces the item with version it.Version-1. Times are stored in UTC with
-// milliseconds. CodeInvalid if Check returns an error; ErrStateChanged if another version is stored, or one with
-// another Described; a cancelled context. An error means that nothing was written.
+// milliseconds. It returns CodeInvalid if Check returns an error; ErrStateChanged if another version is stored, or one
+// with another Described; a cancelled context. An error means that nothing was written.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := ctx.Err(); err != nil {
 		return err

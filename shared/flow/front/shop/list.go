@@ -45,7 +45,7 @@ func newList(lists seckill.Lists, clock seckill.Clock) *list {
 var errUnpublished = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second}
 
 // current returns the list. The time is zero if the list is at most 2 s old; otherwise it is when the list was read.
-// CodeNotReady if the step stage has not published a list yet; any other error is a fault.
+// It returns CodeNotReady if the step stage has not published a list yet; any other error is a fault.
 func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	now := l.clock.Now()
 	l.mu.Lock()

@@ -75,7 +75,7 @@ func New(d Deps) *Flow {
 func (f *Flow) Now() time.Time { return f.Clock.Now() }
 
 // Live lists items on sale, latest start first, size per page; page counts from 1. Sold-out items stay in the list.
-// CodeNotReady if no list was published yet; a fault if no list younger than a minute is known.
+// It returns CodeNotReady if no list was published yet; a fault if no list younger than a minute is known.
 func (f *Flow) Live(ctx context.Context, page, size int) (Page, error) {
 	return f.page(ctx, page, size, seckill.ItemOnline, func(a, b *seckill.Item) int { return b.Start.Compare(a.Start) })
 }

@@ -26,7 +26,8 @@ type Recorder struct {
 	Meter  seckill.Meter
 }
 
-// Ours returns the order that a trade over this amount pays. CodeNotOurs for an unknown order or another amount.
+// Ours returns the order that a trade over this amount pays. It returns CodeNotOurs for an unknown order or another
+// amount.
 func (r *Recorder) Ours(ctx context.Context, order string, amount seckill.Fen) (seckill.Order, error) {
 	o, err := r.Ledger.Order(ctx, order)
 	if errors.Is(err, seckill.ErrNoOrder) {
@@ -40,8 +41,8 @@ func (r *Recorder) Ours(ctx context.Context, order string, amount seckill.Fen) (
 }
 
 // Record records one trade's money: an open order becomes paid; for any other order the money becomes refund_due. A
-// nil error means that it is durable. Repeating it changes nothing. CodeNotOurs for an unknown order or another
-// amount.
+// nil error means that it is durable. Repeating it changes nothing. It returns CodeNotOurs for an unknown order or
+// another amount.
 func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount seckill.Fen, cause string) error {
 	for range maxTries {
 		o, err := r.Ours(ctx, order, amount)

@@ -38,7 +38,7 @@ type Way struct {
 // Kinds is what a request may ask for.
 const Kinds = "page, wap, app"
 
-// Pay returns the way to the cashier for one of the user's own orders. CodeInvalid for another kind;
+// Pay returns the way to the cashier for one of the user's own orders. It returns CodeInvalid for another kind;
 // CodeOrderUnknown, also for another user's order and for one that is still queued; CodeNotPayable for an order that
 // is paid, closed or closing, or whose hold is over; CodeUnavailable.
 func (f *Flow) Pay(ctx context.Context, user, id string, kind seckill.PayKind) (Way, error) {

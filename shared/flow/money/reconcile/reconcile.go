@@ -106,7 +106,7 @@ func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconci
 }
 
 // Kept returns the stored results of a seckill.Day, oldest first, the latest MaxKept of them. It compares nothing.
-// CodeInvalid for an invalid day.
+// It returns CodeInvalid for an invalid day.
 func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
 	if !seckill.ValidDay(day) {
 		return nil, seckill.Invalid("day", "YYYY-MM-DD")

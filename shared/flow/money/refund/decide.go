@@ -68,7 +68,7 @@ func (f *Flow) order(ctx context.Context, id string, w wish) (Decided, error) {
 	return Decided{}, seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
 }
 
-// paid refunds an order that keeps money. ErrStateChanged if another operator has just refunded it.
+// paid refunds an order that keeps money. It returns ErrStateChanged if another operator has just refunded it.
 func (f *Flow) paid(ctx context.Context, o *seckill.Order, w wish) (Decided, error) {
 	all, err := f.Ledger.Payments(ctx, o.ID)
 	if err != nil {

@@ -72,7 +72,8 @@ type part struct {
 	renew func(ctx context.Context) error
 }
 
-// Of returns what a viewer sees of an item. CodeItemUnknown for an unknown item, of which only its stock was asked for.
+// Of returns what a viewer sees of an item. It returns CodeItemUnknown for an unknown item, of which only its stock was
+// asked for.
 func (f *Flow) Of(ctx context.Context, item string) (Seen, error) {
 	of, err := f.row(ctx, item, f.ofItem)
 	if err != nil {
