@@ -37,7 +37,7 @@ func ServePictures(s seckill.Pictures, next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set("Content-Type", seckill.PictureType(name))
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'none'")
+		h.Set("Content-Security-Policy", Policy)
 		h.Set("Cache-Control", seckill.PictureControl)
 		h.Set("Vary", "Accept") // API Gateway may send base64: whoever asks otherwise must not keep that (ADR 48)
 		etag := `"` + name[:32] + `"`

@@ -53,7 +53,8 @@ func TestServePictures(t *testing.T) {
 			}
 			if w.Code != c.status || w.Code == 200 && (h.Get("Content-Type") != "image/jpeg" ||
 				h.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
-				h.Get("X-Content-Type-Options") != "nosniff" || c.method == "GET" && w.Body.String() != "JFIF") {
+				h.Get("X-Content-Type-Options") != "nosniff" ||
+				h.Get("Content-Security-Policy") != httpapi.Policy || c.method == "GET" && w.Body.String() != "JFIF") {
 				t.Errorf("%s: %s %s: %d %v %q", kind, c.method, c.path, w.Code, h, w.Body)
 			}
 		}
