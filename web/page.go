@@ -270,6 +270,8 @@ func contentType(name string) string {
 		return "text/javascript; charset=utf-8"
 	case ".json":
 		return "application/json"
+	case ".svg": // XML: a browser that is told no charset guesses one
+		return "image/svg+xml; charset=utf-8"
 	default:
 		if t := mime.TypeByExtension(ext); t != "" {
 			return t
