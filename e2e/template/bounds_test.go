@@ -117,8 +117,9 @@ func TestEndpointsAreOfThisAccount(t *testing.T) {
 	}
 }
 
-// TestPoolOfShoppers checks what the pool of CreateIdentity asks of passwords and gives to pages: the shop's page keeps
-// no secret, gets codes only, and its tokens end within an hour.
+// TestPoolOfShoppers checks what the pool of CreateIdentity asks of passwords and gives to pages: the shop's page, at
+// its own address alone, keeps no secret and gets codes only. Its tokens end within an hour; a refresh token is good
+// once, and each sign-in's end within half a day.
 func TestPoolOfShoppers(t *testing.T) {
 	tpl := file(t, "infra/identity.yaml")
 	if n := number(tpl.resource("Pool").prop("Policies", "PasswordPolicy"), "MinimumLength"); n < 12 {
@@ -127,9 +128,18 @@ func TestPoolOfShoppers(t *testing.T) {
 	client := tpl.resource("Client")
 	got := []any{client.prop("GenerateSecret"), client.prop("AllowedOAuthFlows"), client.prop("ExplicitAuthFlows"),
 		client.prop("PreventUserExistenceErrors"), client.prop("EnableTokenRevocation"),
-		client.prop("TokenValidityUnits", "AccessToken"), client.prop("TokenValidityUnits", "IdToken")}
-	want := []any{false, []any{"code"}, []any{"ALLOW_USER_SRP_AUTH"}, "ENABLED", true, "minutes", "minutes"}
+		client.prop("TokenValidityUnits", "AccessToken"), client.prop("TokenValidityUnits", "IdToken"),
+		client.prop("AllowedOAuthScopes"), client.prop("RefreshTokenRotation", "Feature"),
+		client.prop("TokenValidityUnits", "RefreshToken")}
+	want := []any{false, []any{"code"}, []any{"ALLOW_USER_SRP_AUTH"}, "ENABLED", true, "minutes", "minutes",
+		[]any{"openid"}, "ENABLED", "hours"}
 	must.Equal(t, want, got)
+	if back := list(client.prop(), "CallbackURLs"); len(back) != 1 || str(back[0], "Fn::Sub") != "${BaseUrl}/" {
+		t.Errorf("codes go to %v", back)
+	}
+	if n := number(client.prop(), "RefreshTokenValidity"); n < 1 || n > 12 {
+		t.Errorf("a sign-in is renewed for %d hours", n)
+	}
 	for _, kind := range []string{"IdTokenValidity", "AccessTokenValidity"} {
 		if n := number(client.prop(), kind); n > 60 {
 			t.Errorf("%s: %d minutes", kind, n)
