@@ -39,6 +39,7 @@ func TestWrongMethods(t *testing.T) {
 		{"DELETE", "/order/list", "GET, HEAD"},
 		{"GET", "/order/x/cancel", "POST"},
 		{"PUT", "/seckill/alipay/notify", "POST"},
+		{"TRACE", "/seckill/ing", "GET, HEAD"},
 	} {
 		h, s := newStubs()
 		w := send(t, h, httptest.NewRequest(c.method, c.path, nil))
