@@ -98,6 +98,7 @@ var mayImport = map[string][]string{
 	"C": nil, "crypto/des": nil, "crypto/dsa": nil, "crypto/rc4": nil, "database/sql": nil, "encoding/gob": nil,
 	"encoding/xml": nil, "html/template": nil, "math/rand": nil, "net/rpc": nil, "net/smtp": nil, "os/exec": nil,
 	"plugin": nil, "text/template": nil, "unsafe": nil,
+	"crypto/aes": {"shared/seckill/seal.go"}, "crypto/cipher": {"shared/seckill/seal.go"}, // GCM alone
 	"crypto/md5":  {"shared/driver/alipay/cert.go"},       // Alipay names certificates by it
 	"crypto/sha1": {"shared/driver/redisstock/script.go"}, // Redis names scripts by it
 	"math/rand/v2": {"shared/driver/config/secret.go", "shared/driver/dynamoledger/dynamoledger.go", // waits
@@ -110,8 +111,12 @@ var mayImport = map[string][]string{
 var notInAShop = regexp.MustCompile(
 	`test/|^shared/fake/memory/|/fakegateway/|^functions/gateway/|^web/bundle/`)
 
+// offTheList are calls that trust any certificate, or encrypt or decrypt otherwise than by AES-GCM.
+var offTheList = regexp.MustCompile(`InsecureSkipVerify|cryptPKCS1v15|cryptOAEP|\bcipher\.New(?:CBC|CTR|OFB|CFB)`)
+
 // TestCodeLeavesOut: no code of a shop starts programs, speaks SQL, XML, LDAP or mail, fills text templates, turns off
-// memory safety, or uses broken or guessable algorithms for what must not be guessed.
+// memory safety or the check of certificates, encrypts otherwise than by AES-GCM, or uses broken or guessable
+// algorithms for what must not be guessed.
 func TestCodeLeavesOut(t *testing.T) {
 	used, seen := map[string]bool{}, 0
 	for _, folder := range []string{"shared", "functions", "web"} {
@@ -120,6 +125,9 @@ func TestCodeLeavesOut(t *testing.T) {
 				continue
 			}
 			seen++
+			if found := offTheList.FindString(page(t, file)); found != "" {
+				t.Errorf("%s has %s", file, found)
+			}
 			for _, p := range imports(f) {
 				if may, refused := mayImport[p]; refused && !slices.Contains(may, file) {
 					t.Errorf("%s imports %s", file, p)
@@ -166,6 +174,39 @@ func TestPagesAskForNothing(t *testing.T) {
 		seen++
 		if found := asks.FindString(page(t, file)); found != "" {
 			t.Errorf("%s asks for %s", file, found)
+		}
+	})
+	if seen < 20 {
+		t.Errorf("only %d files", seen)
+	}
+}
+
+// TestPagesAreStrict: no page compares across types, listens to other windows, makes a pattern out of a text, or writes
+// under computed names, which might be __proto__, but where these are listed.
+func TestPagesAreStrict(t *testing.T) {
+	loose := regexp.MustCompile(`[^=!<>]==[^=]|!=[^=]|'message'|\bwindow\.onmessage|\bnew RegExp\b|__proto__`)
+	computed := regexp.MustCompile(`\w+\)?\[[^\]'"]+\] = |Object\.assign\((?:[^,]*), `)
+	mayCompute := regexp.MustCompile(`^(?:faults|inputs)\[name\] = $|^early\[path\] = $|^salt\[order\.id\] = $|` +
+		`^Object\.assign\((?:\{\}|TEXTS|all|io\.TEXTS), $`)
+	for _, bad := range []string{"a == b", "a != b", "window.onmessage ="} {
+		if !loose.MatchString(bad) {
+			t.Errorf("%s is found nowhere", bad)
+		}
+	}
+	seen := 0
+	walk(t, "web/src", func(file string) {
+		if path.Ext(file) != ".js" {
+			return
+		}
+		seen++
+		text := page(t, file)
+		if found := loose.FindString(text); found != "" {
+			t.Errorf("%s has %q", file, found)
+		}
+		for _, found := range computed.FindAllString(text, -1) {
+			if !mayCompute.MatchString(found) {
+				t.Errorf("%s has %q", file, found)
+			}
 		}
 	})
 	if seen < 20 {
