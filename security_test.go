@@ -10,23 +10,26 @@ import (
 	"testing"
 )
 
-// asvsPoints are the numbers of ASVS 4.0.3 that are of level 1 or 2.
-const asvsPoints = `
-1.1.1 1.1.2 1.1.3 1.1.4 1.1.5 1.1.6 1.1.7 1.2.1 1.2.2 1.2.3 1.2.4 1.4.1 1.4.4 1.4.5 1.5.1 1.5.2 1.5.3 1.5.4 1.6.1
-1.6.2 1.6.3 1.6.4 1.7.1 1.7.2 1.8.1 1.8.2 1.9.1 1.9.2 1.10.1 1.11.1 1.11.2 1.12.2 1.14.1 1.14.2 1.14.3 1.14.4 1.14.5
-1.14.6 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.1.7 2.1.8 2.1.9 2.1.10 2.1.11 2.1.12 2.2.1 2.2.2 2.2.3 2.3.1 2.3.2
-2.3.3 2.4.1 2.4.2 2.4.3 2.4.4 2.4.5 2.5.1 2.5.2 2.5.3 2.5.4 2.5.5 2.5.6 2.5.7 2.6.1 2.6.2 2.6.3 2.7.1 2.7.2 2.7.3
-2.7.4 2.7.5 2.7.6 2.8.1 2.8.2 2.8.3 2.8.4 2.8.5 2.8.6 2.8.7 2.9.1 2.9.2 2.9.3 2.10.1 2.10.2 2.10.3 2.10.4 3.1.1
-3.2.1 3.2.2 3.2.3 3.2.4 3.3.1 3.3.2 3.3.3 3.3.4 3.4.1 3.4.2 3.4.3 3.4.4 3.4.5 3.5.1 3.5.2 3.5.3 3.7.1 4.1.1 4.1.2
-4.1.3 4.1.5 4.2.1 4.2.2 4.3.1 4.3.2 4.3.3 5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2.1 5.2.2 5.2.3 5.2.4 5.2.5 5.2.6 5.2.7
-5.2.8 5.3.1 5.3.2 5.3.3 5.3.4 5.3.5 5.3.6 5.3.7 5.3.8 5.3.9 5.3.10 5.4.1 5.4.2 5.4.3 5.5.1 5.5.2 5.5.3 5.5.4 6.1.1
-6.1.2 6.1.3 6.2.1 6.2.2 6.2.3 6.2.4 6.2.5 6.2.6 6.3.1 6.3.2 6.4.1 6.4.2 7.1.1 7.1.2 7.1.3 7.1.4 7.2.1 7.2.2 7.3.1
-7.3.3 7.3.4 7.4.1 7.4.2 7.4.3 8.1.1 8.1.2 8.1.3 8.1.4 8.2.1 8.2.2 8.2.3 8.3.1 8.3.2 8.3.3 8.3.4 8.3.5 8.3.6 8.3.7
-8.3.8 9.1.1 9.1.2 9.1.3 9.2.1 9.2.2 9.2.3 9.2.4 10.2.1 10.2.2 10.3.1 10.3.2 10.3.3 11.1.1 11.1.2 11.1.3 11.1.4
-11.1.5 11.1.6 11.1.7 11.1.8 12.1.1 12.1.2 12.1.3 12.2.1 12.3.1 12.3.2 12.3.3 12.3.4 12.3.5 12.3.6 12.4.1 12.4.2
-12.5.1 12.5.2 12.6.1 13.1.1 13.1.3 13.1.4 13.1.5 13.2.1 13.2.2 13.2.3 13.2.5 13.2.6 13.3.1 13.3.2 13.4.1 13.4.2
-14.1.1 14.1.2 14.1.3 14.1.4 14.2.1 14.2.2 14.2.3 14.2.4 14.2.5 14.2.6 14.3.2 14.3.3 14.4.1 14.4.2 14.4.3 14.4.4
-14.4.5 14.4.6 14.4.7 14.5.1 14.5.2 14.5.3 14.5.4`
+// asvsLevel1 and asvsLevel2 are the numbers of ASVS 5.0.0: those of level 1, and those that level 2 adds.
+const (
+	asvsLevel1 = `
+1.2.1 1.2.2 1.2.3 1.2.4 1.2.5 1.3.1 1.3.2 1.5.1 2.1.1 2.2.1 2.2.2 2.3.1 3.2.1 3.2.2 3.3.1 3.4.1 3.4.2 3.5.1 3.5.2
+3.5.3 4.1.1 4.4.1 5.2.1 5.2.2 5.3.1 5.3.2 6.1.1 6.2.1 6.2.2 6.2.3 6.2.4 6.2.5 6.2.6 6.2.7 6.2.8 6.3.1 6.3.2 6.4.1
+6.4.2 7.2.1 7.2.2 7.2.3 7.2.4 7.4.1 7.4.2 8.1.1 8.2.1 8.2.2 8.3.1 9.1.1 9.1.2 9.1.3 9.2.1 10.4.1 10.4.2 10.4.3 10.4.4
+10.4.5 11.3.1 11.3.2 11.4.1 12.1.1 12.2.1 12.2.2 13.4.1 14.2.1 14.3.1 15.1.1 15.2.1 15.3.1`
+	asvsLevel2 = `
+1.1.1 1.1.2 1.2.6 1.2.7 1.2.8 1.2.9 1.3.3 1.3.4 1.3.5 1.3.6 1.3.7 1.3.8 1.3.9 1.3.10 1.3.11 1.4.1 1.4.2 1.4.3 1.5.2
+2.1.2 2.1.3 2.2.3 2.3.2 2.3.3 2.3.4 2.4.1 3.3.2 3.3.3 3.3.4 3.4.3 3.4.4 3.4.5 3.4.6 3.5.4 3.5.5 3.7.1 3.7.2 4.1.2
+4.1.3 4.2.1 4.3.1 4.3.2 4.4.2 4.4.3 4.4.4 5.1.1 5.2.3 5.4.1 5.4.2 5.4.3 6.1.2 6.1.3 6.2.9 6.2.10 6.2.11 6.2.12 6.3.3
+6.3.4 6.4.3 6.4.4 6.5.1 6.5.2 6.5.3 6.5.4 6.5.5 6.6.1 6.6.2 6.6.3 6.8.1 6.8.2 6.8.3 6.8.4 7.1.1 7.1.2 7.1.3 7.3.1
+7.3.2 7.4.3 7.4.4 7.4.5 7.5.1 7.5.2 7.6.1 7.6.2 8.1.2 8.2.3 8.4.1 9.2.2 9.2.3 9.2.4 10.1.1 10.1.2 10.2.1 10.2.2 10.3.1
+10.3.2 10.3.3 10.3.4 10.4.6 10.4.7 10.4.8 10.4.9 10.4.10 10.4.11 10.5.1 10.5.2 10.5.3 10.5.4 10.5.5 10.6.1 10.6.2
+10.7.1 10.7.2 10.7.3 11.1.1 11.1.2 11.2.1 11.2.2 11.2.3 11.3.3 11.4.2 11.4.3 11.4.4 11.5.1 11.6.1 12.1.2 12.1.3 12.3.1
+12.3.2 12.3.3 12.3.4 13.1.1 13.2.1 13.2.2 13.2.3 13.2.4 13.2.5 13.3.1 13.3.2 13.4.2 13.4.3 13.4.4 13.4.5 14.1.1 14.1.2
+14.2.2 14.2.3 14.2.4 14.3.2 14.3.3 15.1.2 15.1.3 15.2.2 15.2.3 15.3.2 15.3.3 15.3.4 15.3.5 15.3.6 15.3.7 16.1.1 16.2.1
+16.2.2 16.2.3 16.2.4 16.2.5 16.3.1 16.3.2 16.3.3 16.3.4 16.4.1 16.4.2 16.4.3 16.5.1 16.5.2 16.5.3 17.1.1 17.2.1 17.2.2
+17.2.3 17.2.4 17.3.1 17.3.2`
+)
 
 var (
 	asvsNumber = regexp.MustCompile(`\b\d+\.\d+\.\d+(?:–\d+\.\d+\.\d+)?`)
@@ -35,12 +38,20 @@ var (
 	targetBy   = regexp.MustCompile("`make (\\w+)`")
 )
 
-// TestSecurityPage: docs/SECURITY.md has each point once, and the tests that it names are there.
-func TestSecurityPage(t *testing.T) {
-	const name = "docs/SECURITY.md"
-	text, points := page(t, name), strings.Fields(asvsPoints)
+// byNumber compares points such as 1.2.10.
+func byNumber(a, b string) int {
+	parts := func(p string) (n [3]int) {
+		_, _ = fmt.Sscanf(p, "%d.%d.%d", &n[0], &n[1], &n[2])
+		return n
+	}
+	x, y := parts(a), parts(b)
+	return slices.Compare(x[:], y[:])
+}
+
+// asvsIn counts how often a text has each point of level 1 or 2, those within ranges, too.
+func asvsIn(t *testing.T, name, text string, points []string) map[string]int {
 	seen := map[string]int{}
-	for _, found := range asvsNumber.FindAllString(strings.ReplaceAll(text, "ASVS 4.0.3", ""), -1) {
+	for _, found := range asvsNumber.FindAllString(strings.ReplaceAll(text, "ASVS 5.0.0", ""), -1) {
 		first, last, isRange := strings.Cut(found, "–")
 		if !isRange {
 			last = first
@@ -54,9 +65,43 @@ func TestSecurityPage(t *testing.T) {
 			seen[p]++
 		}
 	}
+	return seen
+}
+
+// TestSecurityPage: docs/SECURITY.md has each point once, says of each level how many are met, open and not applicable,
+// and lists what is open under its level. The tests that it names are there.
+func TestSecurityPage(t *testing.T) {
+	const name = "docs/SECURITY.md"
+	text := page(t, name)
+	levels := [][]string{strings.Fields(asvsLevel1), strings.Fields(asvsLevel2)}
+	points := slices.SortedFunc(slices.Values(slices.Concat(levels...)), byNumber)
+	seen := asvsIn(t, name, text, points)
 	for _, p := range points {
 		if seen[p] != 1 {
 			t.Errorf("%s has %s %d times, want once", name, p, seen[p])
+		}
+	}
+	met, rest, _ := strings.Cut(text, "\n## Not applicable\n")
+	not, open, _ := strings.Cut(rest, "\n## Open\n")
+	open1, open2, whole := strings.Cut(open, "\n### Level 2\n")
+	if !whole {
+		t.Fatalf("%s has no open points of level 2", name)
+	}
+	count := func(text string, level []string) (n int) {
+		has := asvsIn(t, name, text, points)
+		for _, p := range level {
+			n += has[p]
+		}
+		return n
+	}
+	for i, level := range levels {
+		unmet := count([]string{open1, open2}[i], level)
+		says := fmt.Sprintf("\n%d | %d | %d | %d\n", i+1, count(met, level), unmet, count(not, level))
+		if !strings.Contains(text, says) {
+			t.Errorf("%s: want the row%s", name, says)
+		}
+		if all := count(open, level); all != unmet {
+			t.Errorf("%s: %d open points of level %d are under another level", name, all-unmet, i+1)
 		}
 	}
 	tests := map[string]bool{}
