@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
@@ -122,8 +123,14 @@ func TestEndpointsAreOfThisAccount(t *testing.T) {
 // once, and each sign-in's end within half a day.
 func TestPoolOfShoppers(t *testing.T) {
 	tpl := file(t, "infra/identity.yaml")
-	if n := number(tpl.resource("Pool").prop("Policies", "PasswordPolicy"), "MinimumLength"); n < 12 {
+	policy := tpl.resource("Pool").prop("Policies", "PasswordPolicy").(map[string]any)
+	if n := number(policy, "MinimumLength"); n < 12 {
 		t.Errorf("passwords of %d characters", n)
+	}
+	for name, wanted := range policy {
+		if strings.HasPrefix(name, "Require") && wanted != false {
+			t.Errorf("%s: %v; a class of characters makes nobody choose a better password", name, wanted)
+		}
 	}
 	client := tpl.resource("Client")
 	got := []any{client.prop("GenerateSecret"), client.prop("AllowedOAuthFlows"), client.prop("ExplicitAuthFlows"),

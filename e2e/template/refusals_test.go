@@ -57,7 +57,8 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 			}
 		}
 		for name, want := range map[string]any{"Access-Control-Allow-Origin": at(api.prop("Cors"), "AllowOrigin"),
-			"Access-Control-Expose-Headers": "'" + exposed + "'"} {
+			"Access-Control-Expose-Headers": "'" + exposed + "'",
+			"Content-Security-Policy":       "'" + httpapi.Policy + "'"} {
 			must.Equal(t, want, headers[name], kind, "a storefront elsewhere cannot read it: header", name)
 		}
 	}
