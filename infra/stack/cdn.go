@@ -296,7 +296,7 @@ func templatesMain(args []string) error {
 		if err != nil {
 			return err
 		}
-		whole := ""
+		var whole string
 		if name == "edge.yaml" {
 			whole, err = edge.Template(string(text), of, edge.DefaultShare)
 		} else {
