@@ -239,6 +239,29 @@ func TestSignInAtTheIssuer(t *testing.T) {
 	}
 }
 
+// TestASignInIsAsked: a link of another site leads to the page, not to the issuer; a sign-in ends the session before.
+func TestASignInIsAsked(t *testing.T) {
+	o := newOffice(t)
+	a := o.send(http.MethodGet, "/admin/signin", "", "Sec-Fetch-Site", "cross-site")
+	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/live/admin" || len(o.jar) != 0 {
+		t.Errorf("a link: %d %v, cookies %v", a.StatusCode, a.Header, o.jar)
+	}
+	for _, site := range []string{"same-origin", "none"} {
+		if a := o.send(http.MethodGet, "/admin/signin", "", "Sec-Fetch-Site", site); a.StatusCode != http.StatusFound {
+			t.Errorf("%s: %d", site, a.StatusCode)
+		}
+	}
+	o.signIn("right", nil)
+	before := o.jar["__Host-staff"]
+	if o.signIn("right", nil); o.give().StatusCode != http.StatusOK {
+		t.Error("the new session is none")
+	}
+	o.jar["__Host-staff"] = before
+	if a := o.give(); a.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the session before: %d", a.StatusCode)
+	}
+}
+
 // TestSignInRefused: nobody gets a session without the issuer's right code in the browser that asked for it. Each reads
 // why, and the audit log says who was not let in. The issuer is not asked for a sign-in that somebody made up, changed,
 // or kept for too long.

@@ -40,10 +40,19 @@ var browserWords = map[string][2]string{
 	"unavailable": {"登录服务暂时无法使用，请稍后重试。", "The sign-in cannot be reached now. Try again in a minute."},
 }
 
-// start sends a browser to the issuer. What it has to bring back waits in a cookie of this browser, which it also sends
-// when another site leads it here: the way back is so.
+// start sends a browser to the issuer, and ends its session: the next sign-in is another one. What it has to bring back
+// waits in a cookie of this browser, which it also sends when another site leads it here: the way back is so.
 func (h *BrowserHandler) start(w http.ResponseWriter, r *http.Request) {
 	if err := h.limits.ofNetwork(r); err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	if r.Header.Get("Sec-Fetch-Site") == "cross-site" { // the issuer may still know who it is: a link signs nobody in
+		w.Header().Set("Location", h.page)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	if err := h.Sessions.End(r.Context(), h.cookie(r)); err != nil {
 		h.fail(w, r, err)
 		return
 	}
@@ -139,7 +148,11 @@ func (h *BrowserHandler) link(w http.ResponseWriter, r *http.Request) {
 			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
 		return
 	}
-	cookie, err := h.Sessions.Begin(r.Context(), who)
+	err := h.Sessions.End(r.Context(), h.cookie(r)) // as start
+	var cookie string
+	if err == nil {
+		cookie, err = h.Sessions.Begin(r.Context(), who)
+	}
 	if err != nil {
 		h.fail(w, r, err)
 		return
