@@ -19,10 +19,10 @@ var (
 	// The template's own, except three whose hundredth is 1 or 2: ThrottleBurst=100 would refuse a shopper's second
 	// request, and NotifyBurst and NotifyRate two notifications that coincide. At 1:100 payments are bunched: 14 in
 	// the busiest second of 170.
-	asDeployed = throttled(1000, 200, 300, 230, 500, 500)
+	asDeployed = throttled(1000, 200, 300, 218, 500, 500)
 	// For a crowd that pays and looks at its orders meanwhile. Below ThrottleBurst=200 a hundredth is 1: the crowd's
 	// tool, which looks right after the drill has looked, would hear 429.
-	planned = throttled(1000, 200, 430, 200, 1000, 1040)
+	planned = throttled(1000, 200, 400, 200, 1000, 860)
 )
 
 func throttled(buy, buyBurst, others, othersBurst, notify, notifyBurst float64) map[string]account.Throttle {

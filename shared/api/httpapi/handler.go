@@ -68,7 +68,6 @@ var (
 	// Public data may be a second old anyway. A cache in front goes on with an old answer while it asks for a new
 	// answer, and for a minute if it gets no answer.
 	cacheShared = []string{"public, max-age=1, stale-while-revalidate=5, stale-if-error=60"}
-	nosniff     = []string{"nosniff"}
 	vary        = []string{"Accept-Language"}
 
 	bearerScheme = []string{"Bearer"}

@@ -9,6 +9,7 @@ const Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-a
 var (
 	policy   = []string{Policy}
 	referrer = []string{"no-referrer"}
+	nosniff  = []string{"nosniff"}
 	resource = []string{"same-origin"}
 	// one year; no includeSubDomains, because other hosts beside this one are not ours
 	secure = []string{"max-age=31536000"}
