@@ -300,6 +300,9 @@ func TestAnswersAreGuarded(t *testing.T) {
 		if got := answer.Headers["Strict-Transport-Security"]; got != want {
 			t.Errorf("%s: Strict-Transport-Security %q, want %q", proto, got, want)
 		}
+		if got := answer.Headers["Cross-Origin-Opener-Policy"]; (got == "same-origin") != (want != "") {
+			t.Errorf("%s: Cross-Origin-Opener-Policy %q", proto, got)
+		}
 		if got := answer.Headers["Content-Security-Policy"]; got != httpapi.Policy {
 			t.Errorf("%s: policy %q", proto, got)
 		}

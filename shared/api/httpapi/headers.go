@@ -15,8 +15,9 @@ var (
 	secure = []string{"max-age=31536000"}
 )
 
-// Headers adds the headers to every answer of a handler. It sends Strict-Transport-Security only if the request came
-// by https: browsers ignore it otherwise (RFC 6797 section 8.1), and a local run has no https.
+// Headers adds the headers to every answer of a handler. It sends Strict-Transport-Security and
+// Cross-Origin-Opener-Policy only if the request came by https: browsers ignore them otherwise (RFC 6797 section 8.1),
+// and a local run has no https.
 func Headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -24,9 +25,9 @@ func Headers(next http.Handler) http.Handler {
 		h["X-Content-Type-Options"] = nosniff
 		h["Referrer-Policy"] = referrer
 		h["Cross-Origin-Resource-Policy"] = resource // restricts embedding; what CORS allows stays allowed
-		h["Cross-Origin-Opener-Policy"] = resource   // a page that another one opened has no hold of it
 		if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 			h["Strict-Transport-Security"] = secure
+			h["Cross-Origin-Opener-Policy"] = resource // a page that another one opened has no hold of it
 		}
 		next.ServeHTTP(w, r)
 	})
