@@ -39,6 +39,9 @@ function led(uri, q) {
 }
 same('a slash', led('/seckill/ing/', {}), '308 /seckill/ing');
 same('slashes and a query', led('/docs//', { a: { value: '1', multiValue: [{ value: '1' }, { value: '%32' }] }, b: { value: '' } }), '308 /docs?a=1&a=%32&b=');
+same('another host', led('//elsewhere.example/', {}), '308 /elsewhere.example');
+same('another host, by a backslash', led('/\\elsewhere.example/', {}), '308 /elsewhere.example');
+same('slashes only', led('//', {}), '308 /');
 same('the root', ask('GET', '/', []).uri, '/');
 function query(uri, name, value, multi) {
   var q = {};

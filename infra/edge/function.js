@@ -1,9 +1,9 @@
 // The CDN's function (CloudFront Functions, cloudfront-js-2.0), for every behaviour, before the cache and after it.
 // Before: it answers the server's time, so that a million clocks are set without a call; reduces Accept-Language to one
 // of the two languages that there are, and bounds queries, so that caches do not keep copies without end; leads from a
-// path with a slash at its end to the one without; says from which address a request came, whatever the viewer says; and asks for pictures as such, else API
-// Gateway answers with base64. After: it stamps the time on answers below 400, also on those that a cache kept. It knows
-// nothing of sales and refuses nobody.
+// path with a slash at its end to the one without; says from which address a request came, whatever the viewer says; and
+// asks for pictures as such, else API Gateway answers with base64. After: it stamps the time on answers below 400, also on
+// those that a cache kept. It knows nothing of sales and refuses nobody.
 //
 // The runtime knows ES5.1 and parts of later versions: no class, destructuring, spread, default parameters, for-of, Map,
 // optional chaining. At most 10 KB. Debian's njs refuses the same; `make edge` runs this file in both njs and Node.
@@ -43,7 +43,8 @@ function moved(request) {
     var values = request.querystring[name].multiValue || [request.querystring[name]];
     for (var i = 0; i < values.length; i++) parts.push(name + '=' + values[i].value);
   }
-  var headers = { location: { value: request.uri.replace(/\/+$/, '') + (parts.length > 0 ? '?' + parts.join('&') : '') } };
+  var path = '/' + request.uri.replace(/^[\/\\]+|\/+$/g, ''); // one slash first: two would name another host
+  var headers = { location: { value: path + (parts.length > 0 ? '?' + parts.join('&') : '') } };
   for (var h in HEADERS) headers[h] = HEADERS[h];
   return { statusCode: 308, statusDescription: 'Permanent Redirect', headers: headers, body: { encoding: 'text', data: '' } };
 }
