@@ -5,6 +5,7 @@ package edge
 
 import (
 	_ "embed" // the function's text
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,10 +62,10 @@ func Behaviours() []Behaviour {
 // staleOn has the statuses of an API that fails, in whose place an expired copy is sent.
 var staleOn = []int{500, 502, 503, 504}
 
-// Template returns infra/edge.yaml for a stack whose throttles number returns by their parameters: with the function's
-// text in it, which CloudFormation takes only there, with the limits of one network address, of share percent, and
-// without aliases of YAML, which CloudFormation refuses.
-func Template(text string, number func(parameter string) string, share int) (string, error) {
+// Template returns infra/edge.yaml as it is deployed in front of a stack: with the function's text, which CloudFormation
+// takes only there; with a rule for each of Floods, of share percent of the throttles that throttle returns by their
+// parameters; and without aliases of YAML, which CloudFormation refuses.
+func Template(text string, throttle func(parameter string) string, share int) (string, error) {
 	line := "      FunctionCode: " + placeholder
 	before, after, ok := strings.Cut(text, line)
 	if !ok {
@@ -75,40 +76,55 @@ func Template(text string, number func(parameter string) string, share int) (str
 	if share < 1 || share > MostShare {
 		return "", fmt.Errorf("%d in 100 of the throttles for one network address: want 1 to %d", share, MostShare)
 	}
-	return withFloods(before+"      FunctionCode: |\n"+block+"\n"+after, Floods(), "", number, share)
+	return withFloods(before+"      FunctionCode: |\n"+block+"\n"+after, Floods(), "", throttle, share)
 }
-
-// stage begins paths at the API's own name.
-const stage = "(/live)?"
 
 // Wall returns infra/wall.yaml, the web ACL of the API itself, likewise. Behind a CDN, all calls but notifications have
 // the CDN's addresses: only notifications have a limit there.
-func Wall(text string, number func(parameter string) string, cdn bool) (string, error) {
+func Wall(text string, throttle func(parameter string) string, cdn bool) (string, error) {
 	floods := slices.DeleteFunc(Floods(), func(f Flood) bool { return cdn && !f.past })
-	return withFloods(text, floods, stage, number, DefaultShare)
+	return withFloods(text, floods, live, throttle, DefaultShare)
 }
 
-func withFloods(text string, floods []Flood, stage string, number func(string) string, share int) (string, error) {
+// live may begin a path at the API's own name: its stage.
+const live = "(/live)?"
+
+// withFloods returns a template whose web ACL has a rule for each of floods in place of its last rule, and no aliases.
+// prefix is an expression of what paths begin with.
+func withFloods(text string, floods []Flood, prefix string, throttle func(string) string, share int) (string, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		return "", err
 	}
 	spell(&doc)
-	limits := make([]int, len(floods))
-	for i, f := range floods {
-		var err error
-		if limits[i], err = f.Limit(number, share); err != nil {
-			return "", err
-		}
-	}
-	acl := doc.Content[0]
+	rules := doc.Content[0]
 	for _, name := range []string{"Resources", "Acl", "Properties", "Rules"} {
-		if acl = entry(acl, name); acl == nil {
+		if rules = entry(rules, name); rules == nil {
 			return "", fmt.Errorf("the template has no %s of a web ACL", name)
 		}
 	}
-	if err := rules(acl, floods, limits, stage); err != nil {
+	last := len(rules.Content) - 1
+	var place struct {
+		Floods string    `yaml:"Floods"`
+		Action yaml.Node `yaml:"Action"` // of each rule
+	}
+	if err := rules.Content[last].Decode(&place); err != nil {
 		return "", err
+	}
+	if place.Floods != "infra/edge/floods.go" {
+		return "", errors.New("the last rule is not the place of those of infra/edge/floods.go")
+	}
+	rules.Content = rules.Content[:last]
+	for i, f := range floods {
+		limit, err := f.Limit(throttle, share)
+		if err != nil {
+			return "", err
+		}
+		var rule yaml.Node
+		if err := rule.Encode(f.rule(last+i, limit, prefix, &place.Action)); err != nil {
+			return "", err
+		}
+		rules.Content = append(rules.Content, &rule)
 	}
 	out, err := yaml.Marshal(&doc)
 	return string(out), err

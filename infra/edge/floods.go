@@ -28,11 +28,11 @@ const (
 type Flood struct {
 	Name   string
 	Path   string // a regular expression of the paths, whole
-	Except string // likewise, of paths that are not meant
+	Except string // likewise, of paths among them that are not counted
 	Method string // "" for all
 	Of     string // the smallest throttle of these methods: a parameter of template.yaml, or calls a second
 	Share  int    // percent of it; 0 for that of the deployment
-	past   bool   // comes past the CDN, too
+	past   bool   // whether such calls also come past the CDN
 }
 
 // Floods returns the limits. WAF takes ten of them in a web ACL, and one is a token's. Files and pages that the CDN
@@ -59,58 +59,34 @@ func Floods() []Flood {
 	}
 }
 
-// Limit returns how many calls in a window f lets one address make, of a stack whose throttles number returns by their
-// parameters, for a deployment's share in percent.
-func (f *Flood) Limit(number func(parameter string) string, share int) (int, error) {
+// Limit returns how many calls in a window f lets one address make: a share, in percent unless f has its own, of the
+// throttle that throttle returns by its parameter.
+func (f *Flood) Limit(throttle func(parameter string) string, share int) (int, error) {
 	n, err := strconv.Atoi(f.Of)
 	if err != nil {
-		n, err = strconv.Atoi(number(f.Of))
+		n, err = strconv.Atoi(throttle(f.Of))
 	}
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("the stack's %s is %q: deploy the stack first", f.Of, number(f.Of))
+		return 0, fmt.Errorf("the stack's %s is %q: deploy the stack first", f.Of, throttle(f.Of))
 	}
 	return max(fewest, n*window*cmp.Or(f.Share, share)/100), nil
 }
 
-// place is in the rules of a template where one of each flood's belongs; its action is theirs.
-const place = "infra/edge/floods.go"
-
-// rules returns a web ACL's rules: with one for each of floods, of limits, in place of the last of all. stage is what
-// the API's paths begin with, as a regular expression.
-func rules(all *yaml.Node, floods []Flood, limits []int, stage string) error {
-	last := len(all.Content) - 1
-	var at struct {
-		Floods string    `yaml:"Floods"`
-		Action yaml.Node `yaml:"Action"`
-	}
-	if err := all.Content[last].Decode(&at); err != nil {
-		return err
-	}
-	if at.Floods != place {
-		return fmt.Errorf("the last rule is not that of %s", place)
-	}
-	all.Content = all.Content[:last]
-	for i, f := range floods {
-		var rule yaml.Node
-		err := rule.Encode(map[string]any{"Name": "flood-of-" + f.Name, "Priority": last + i, "Action": &at.Action,
-			"Statement": m{"RateBasedStatement": m{"AggregateKeyType": "IP", "EvaluationWindowSec": window,
-				"Limit": limits[i], "ScopeDownStatement": f.scope(stage)}},
-			"VisibilityConfig": m{"SampledRequestsEnabled": false, "CloudWatchMetricsEnabled": true,
-				"MetricName": "flood-" + f.Name}})
-		if err != nil {
-			return err
-		}
-		all.Content = append(all.Content, &rule)
-	}
-	return nil
-}
-
 type m = map[string]any
 
+// rule is WAF's rule of a flood.
+func (f *Flood) rule(priority, limit int, prefix string, action *yaml.Node) m {
+	return m{"Name": "flood-of-" + f.Name, "Priority": priority, "Action": action,
+		"Statement": m{"RateBasedStatement": m{"AggregateKeyType": "IP", "EvaluationWindowSec": window, "Limit": limit,
+			"ScopeDownStatement": f.scope(prefix)}},
+		"VisibilityConfig": m{"SampledRequestsEnabled": false, "CloudWatchMetricsEnabled": true,
+			"MetricName": "flood-" + f.Name}}
+}
+
 // scope is WAF's statement of a flood's calls.
-func (f *Flood) scope(stage string) m {
+func (f *Flood) scope(prefix string) m {
 	path := func(expression string) m {
-		return m{"RegexMatchStatement": m{"FieldToMatch": m{"UriPath": m{}}, "RegexString": whole(stage, expression),
+		return m{"RegexMatchStatement": m{"FieldToMatch": m{"UriPath": m{}}, "RegexString": whole(prefix, expression),
 			"TextTransformations": []m{{"Priority": 0, "Type": "URL_DECODE"},
 				{"Priority": 1, "Type": "NORMALIZE_PATH"}}}}
 	}
@@ -128,8 +104,8 @@ func (f *Flood) scope(stage string) m {
 	return m{"AndStatement": m{"Statements": all}}
 }
 
-// whole returns the expression of whole paths. API Gateway takes a path with a slash at its end for the one without.
-// WAF documents no groups that capture.
-func whole(stage, expression string) string {
-	return "^" + strings.ReplaceAll(stage+expression, "(", "(?:") + "/?$"
+// whole returns an expression of whole texts: what begins them, and a path, with or without a slash at its end, which API
+// Gateway takes for the same. Its groups capture nothing: WAF documents none that do.
+func whole(prefix, path string) string {
+	return "^" + strings.ReplaceAll(prefix+path, "(", "(?:") + "/?$"
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// number has the throttles of template.yaml's defaults.
-func number(parameter string) string {
+// defaults has the throttles of template.yaml's defaults.
+func defaults(parameter string) string {
 	return map[string]string{"BuyRate": "1000", "PollRate": "300", "ThrottleRate": "300", "NotifyRate": "200",
 		"SigninRate": "80"}[parameter]
 }
 
-// meets reports whether f counts a call, of a path as a web ACL reads it whose paths begin with stage.
-func (f *Flood) meets(stage, method, path string) bool {
-	return regexp.MustCompile(whole(stage, f.Path)).MatchString(path) && (f.Method == "" || f.Method == method) &&
-		(f.Except == "" || !regexp.MustCompile(whole(stage, f.Except)).MatchString(path))
+// meets reports whether f counts a call in a web ACL whose expressions of paths begin with prefix.
+func (f *Flood) meets(prefix, method, path string) bool {
+	return regexp.MustCompile(whole(prefix, f.Path)).MatchString(path) && (f.Method == "" || f.Method == method) &&
+		(f.Except == "" || !regexp.MustCompile(whole(prefix, f.Except)).MatchString(path))
 }
 
 // TestEveryMethodHasALimit checks that each method of the API has one limit of an address, with a slash at its end too,
@@ -53,7 +53,7 @@ func TestEveryMethodHasALimit(t *testing.T) {
 	buckets := map[string]int{}
 	for _, s := range api.Resources.Api.Properties.MethodSettings {
 		f := Flood{Of: fmt.Sprint(s.ThrottlingRateLimit), Share: 100}
-		n, err := f.Limit(number, 0)
+		n, err := f.Limit(defaults, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestEveryMethodHasALimit(t *testing.T) {
 			seen++
 			called := regexp.MustCompile(`{[a-z_]+\+?}`).ReplaceAllString(path, "a1")
 			for _, called := range [][2]string{{"", called}, {"", strings.TrimSuffix(called, "/") + "/"},
-				{stage, called}, {stage, "/live" + called}, {stage, strings.TrimSuffix("/live"+called, "/")}} {
+				{live, called}, {live, "/live" + called}, {live, strings.TrimSuffix("/live"+called, "/")}} {
 				met := ""
 				for _, f := range Floods() {
 					if !f.meets(called[0], method, called[1]) {
@@ -87,7 +87,7 @@ func TestEveryMethodHasALimit(t *testing.T) {
 					}
 					met += " " + f.Name
 					most := max(DefaultShare, larger[f.Name])
-					limit, err := f.Limit(number, DefaultShare)
+					limit, err := f.Limit(defaults, DefaultShare)
 					if err != nil || limit > bucket*most/100 && method != anyMethod { // answered 405, needed by nobody
 						t.Errorf("%s %s: %d of %d a minute, %v; want %d in 100", method, called, limit, bucket, err,
 							most)
@@ -157,7 +157,7 @@ func TestOddPathsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{edge, string(wall)} {
-		whole, err := withFloods(text, Floods(), "", number, DefaultShare)
+		whole, err := withFloods(text, Floods(), "", defaults, DefaultShare)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestLimitsFollowTheThrottles(t *testing.T) {
 			"flood-of-shoppers": 180, "flood-of-rare": fewest, "flood-of-looks": 9000, "flood-of-staff-looks": 300,
 			"flood-of-staff-acts": 450, "flood-of-notifications": 3960},
 	} {
-		whole, err := Template(text, number, share)
+		whole, err := Template(text, defaults, share)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestLimitsFollowTheThrottles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cdn, want := range map[bool]int{true: 1, false: 9} {
-		whole, err := Wall(string(wall), number, cdn)
+		whole, err := Wall(string(wall), defaults, cdn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestLimitsFollowTheThrottles(t *testing.T) {
 		}
 	}
 	for _, share := range []int{-1, 0, MostShare + 1, 100} {
-		if _, err := Template(text, number, share); err == nil {
+		if _, err := Template(text, defaults, share); err == nil {
 			t.Errorf("%d in 100 was taken", share)
 		}
 	}

@@ -71,17 +71,16 @@ func (s StandIn) write() error {
 	return nil
 }
 
-// floods returns nginx's form of the floods, whose expressions go over a method and a path.
-func (s StandIn) floods() (out []map[string]any) {
+// floods returns nginx's form of the floods: expressions of a method, a blank and a path.
+func (s StandIn) floods() (out []m) {
 	for i, limit := range s.Limits {
 		f := Floods()[i]
-		calls := "^" + cmp.Or(f.Method, `\S+`) + " " + strings.TrimPrefix(whole("", f.Path), "^")
-		except := ""
+		form := m{"Zone": strings.ReplaceAll(f.Name, "-", "_"), "Limit": limit,
+			"Calls": whole(cmp.Or(f.Method, `\S+`)+" ", f.Path)}
 		if f.Except != "" {
-			except = `^\S+ ` + strings.TrimPrefix(whole("", f.Except), "^")
+			form["Except"] = whole(`\S+ `, f.Except)
 		}
-		out = append(out, map[string]any{"Zone": strings.ReplaceAll(f.Name, "-", "_"), "Limit": limit, "Calls": calls,
-			"Except": except})
+		out = append(out, form)
 	}
 	return out
 }

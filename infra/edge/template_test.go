@@ -288,7 +288,7 @@ func readTemplate(t *testing.T) (string, deployed) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := Template(string(text), number, DefaultShare)
+	whole, err := Template(string(text), defaults, DefaultShare)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func (d deployed) cache(t *testing.T, policy string) Cache {
 func TestTemplateGetsTheFunction(t *testing.T) {
 	t.Parallel()
 	text, _ := readTemplate(t)
-	whole, err := Template(text, number, DefaultShare)
+	whole, err := Template(text, defaults, DefaultShare)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,7 +412,7 @@ func TestTemplateGetsTheFunction(t *testing.T) {
 	if diff := cmp.Diff(parsed(text), parsed(whole)); diff != "" {
 		t.Errorf("infra/edge.yaml (-), as deployed (+):\n%s", diff)
 	}
-	if _, err := Template(whole, number, DefaultShare); err == nil {
+	if _, err := Template(whole, defaults, DefaultShare); err == nil {
 		t.Error("a template without a place for the function was taken")
 	}
 }
