@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/smithy-go"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/your-org/seckill/infra/edge"
 	"github.com/your-org/seckill/infra/plan"
@@ -25,8 +26,8 @@ import (
 )
 
 const (
-	template = "infra/edge.yaml"
-	home     = "us-east-1" // the only region for CloudFront's web ACLs and certificates
+	template, wallTemplate = "infra/edge.yaml", "infra/wall.yaml"
+	home                   = "us-east-1" // the only region for CloudFront's web ACLs and certificates
 	// cdnPatience is long because every location of CloudFront gets the change, and a deletion disables it first.
 	cdnPatience = 45 * time.Minute
 	soon        = time.Second // between looks at the stack, and at most
@@ -101,12 +102,9 @@ func (c *cdn) remove(ctx context.Context, s *types.Stack) error {
 
 // deploy creates or updates the CDN's stack and waits for it.
 func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) error {
-	behind, err := stackstate.Find(ctx, c.behind, c.stack)
+	behind, err := c.stackBehind(ctx)
 	if err != nil {
 		return err
-	}
-	if behind == nil {
-		return fmt.Errorf("there is no stack %s in %s", c.stack, c.region)
 	}
 	if c.key == "" && found != nil {
 		c.key = tag(found, "key")
@@ -141,6 +139,15 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	return c.put(ctx, found, body, params)
 }
 
+// stackBehind returns the stack behind.
+func (c *cdn) stackBehind(ctx context.Context) (*types.Stack, error) {
+	s, err := stackstate.Find(ctx, c.behind, c.stack)
+	if err == nil && s == nil {
+		err = fmt.Errorf("there is no stack %s in %s", c.stack, c.region)
+	}
+	return s, err
+}
+
 // throttles returns a function that has the numbers of a stack, by their parameters.
 func throttles(of *types.Stack) func(parameter string) string {
 	numbers := plan.Numbers(func(name string) string { return stackstate.Parameter(of, name) })
@@ -161,19 +168,17 @@ func wallMain(args []string) error {
 	if err != nil {
 		return err
 	}
-	behind, err := stackstate.Find(ctx, cloudformation.NewFromConfig(cfg), c.stack)
+	c.behind = cloudformation.NewFromConfig(cfg)
+	behind, err := c.stackBehind(ctx)
 	if err != nil {
 		return err
 	}
-	if behind == nil {
-		return fmt.Errorf("there is no stack %s in %s", c.stack, c.region)
-	}
-	text, err := os.ReadFile("infra/wall.yaml")
+	text, err := os.ReadFile(wallTemplate)
 	if err != nil {
 		return err
 	}
-	cdn := stackstate.Parameter(behind, "Edge")
-	body, err := edge.Wall(string(text), throttles(behind), cdn != "" && cdn != "none")
+	inFront := stackstate.Parameter(behind, "Edge")
+	body, err := edge.Wall(string(text), throttles(behind), inFront != "" && inFront != "none")
 	fmt.Print(body)
 	return err
 }
@@ -193,9 +198,16 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 		}
 	}
 	if life == stackstate.Dead || life == stackstate.None {
+		found = nil
+	}
+	parameters, err := parametersOf(params, found, body)
+	if err != nil {
+		return err
+	}
+	if found == nil {
 		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)
 		made, err := c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateBody: &body,
-			Parameters: parametersOf(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})
+			Parameters: parameters, Tags: tags, OnFailure: types.OnFailureDelete})
 		if err != nil {
 			return err
 		}
@@ -205,8 +217,8 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 			&cloudformation.DescribeStacksInput{StackName: made.StackId}, cdnPatience)
 		return c.because(ctx, err, aws.ToString(made.StackId), began)
 	}
-	_, err := c.cfn.UpdateStack(ctx, &cloudformation.UpdateStackInput{StackName: &name, TemplateBody: &body,
-		Parameters: parametersOf(params, found), Tags: tags})
+	_, err = c.cfn.UpdateStack(ctx, &cloudformation.UpdateStackInput{StackName: &name, TemplateBody: &body,
+		Parameters: parameters, Tags: tags})
 	var refused smithy.APIError
 	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "No updates") {
 		return nil
@@ -255,24 +267,25 @@ func (c *cdn) keyValue(ctx context.Context) (string, error) {
 	return value, nil
 }
 
-// parameters returns the parameters that are set; the stack's other parameters keep their values.
-func parametersOf(set map[string]string, has *types.Stack) (out []types.Parameter) {
+// parametersOf returns the parameters that are set; the stack's other parameters keep their values, if the template
+// still has them.
+func parametersOf(set map[string]string, has *types.Stack, body string) (out []types.Parameter, err error) {
 	for name, value := range set {
 		out = append(out, types.Parameter{ParameterKey: &name, ParameterValue: &value})
 	}
-	if has == nil {
-		return out
+	var t struct {
+		Parameters map[string]any `yaml:"Parameters"`
+	}
+	if err := yaml.Unmarshal([]byte(body), &t); err != nil || has == nil {
+		return out, err
 	}
 	for _, p := range has.Parameters {
 		name := aws.ToString(p.ParameterKey)
-		if strings.HasPrefix(name, "FloodOf") {
-			continue // the template had it once
-		}
-		if _, ok := set[name]; !ok {
+		if _, ok := set[name]; !ok && t.Parameters[name] != nil {
 			out = append(out, types.Parameter{ParameterKey: p.ParameterKey, UsePreviousValue: aws.Bool(true)})
 		}
 	}
-	return out
+	return out, nil
 }
 
 func tag(s *types.Stack, key string) string {
@@ -290,22 +303,21 @@ func templatesMain(args []string) error {
 	if len(args) != 1 {
 		return errUsage
 	}
-	of := throttles(&types.Stack{Parameters: parametersOf(map[string]string{"Size": plan.Small}, nil)})
-	for _, name := range []string{"edge.yaml", "wall.yaml"} {
-		text, err := os.ReadFile(filepath.Join("infra", name))
+	small := plan.List(plan.SizeText(plan.Small))
+	of := func(parameter string) string { return small[parameter] }
+	for file, whole := range map[string]func(text string) (string, error){
+		template:     func(text string) (string, error) { return edge.Template(text, of, edge.DefaultShare) },
+		wallTemplate: func(text string) (string, error) { return edge.Wall(text, of, false) },
+	} {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		var whole string
-		if name == "edge.yaml" {
-			whole, err = edge.Template(string(text), of, edge.DefaultShare)
-		} else {
-			whole, err = edge.Wall(string(text), of, false)
-		}
+		body, err := whole(string(text))
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(args[0], name), []byte(whole), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(args[0], filepath.Base(file)), []byte(body), 0o600); err != nil {
 			return err
 		}
 	}
