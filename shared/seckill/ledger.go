@@ -184,9 +184,9 @@ type NotificationKeeper interface {
 // RefundRecorder records the progress of refunds.
 type RefundRecorder interface {
 	// StartRefund moves a paid order and its captured payment, both as read, to refund_due or, if all of it went back
-	// outside the shop, to refunded. With restock its units
-	// return to sale as in GiveBack; otherwise the order keeps them, as it must if it has left. With it the decision is
-	// counted, or its proposal deleted. ErrStateChanged; ErrTooMany.
+	// outside the shop, to refunded. With restock its units return to sale as in GiveBack; otherwise the order keeps
+	// them, as it must if it has left. The same step counts the decision, or deletes its proposal. ErrStateChanged;
+	// ErrTooMany.
 	StartRefund(ctx context.Context, o Order, p Payment, restock bool, by Decision, at time.Time, cause string) error
 	// Refunded records that a payment, refund_due or captured, is refunded, and p.Outside, and moves the order from one
 	// state to another (the same if it stays). besides is another payment of the order that is still refund_due, for

@@ -198,7 +198,7 @@ func (c *ReadCase) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	claim := o.Amount
 	for i := range all.Payments {
 		if p := &all.Payments[i]; p.State == seckill.Captured {
-			claim = cmp.Or(p.Rest(), p.Amount) // what a refund would give back, or say that it went back
+			claim = refund.Claim(p)
 		}
 	}
 	out := MoneyCase{Order: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units),

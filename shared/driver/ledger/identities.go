@@ -29,7 +29,7 @@ func (l *Ledger) UserOf(ctx context.Context, id seckill.Identity) (string, error
 	return get(ctx, l, "the user of an identity", identityKey(id), seckill.ErrNoUser, decodeUser)
 }
 
-// Enrol implements seckill.Identities in two writes. An empty string is a programming error.
+// Enrol implements seckill.Identities in two writes. An empty text is a programming error.
 func (l *Ledger) Enrol(ctx context.Context, id seckill.Identity, user string, at time.Time) (string, error) {
 	if id.Issuer == "" || id.Subject == "" || user == "" {
 		return "", fmt.Errorf("ledger: enrol user %q: an empty text", user)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -94,11 +95,11 @@ func createdID(row Row) string {
 // whole reads the rows of the orders that an index names, in its order.
 func (l *Ledger) whole(ctx context.Context, named []Row) ([]Row, error) {
 	found := make(map[any]Row, len(named))
-	for from := 0; from < len(named); from += MaxBatch {
-		var keys []Key
-		for _, row := range named[from:min(from+MaxBatch, len(named))] {
+	for part := range slices.Chunk(named, MaxBatch) {
+		keys := make([]Key, len(part))
+		for i, row := range part {
 			id, _ := row["id"].(string) // a key is always a string
-			keys = append(keys, orderKey(id))
+			keys[i] = orderKey(id)
 		}
 		rows, err := l.rows.GetBatch(ctx, keys)
 		if err != nil {

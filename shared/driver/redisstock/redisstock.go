@@ -409,12 +409,9 @@ func (s *Stock) CopyBlocks(ctx context.Context, item string, now, read time.Time
 			if b.Item == seckill.Everywhere {
 				user = seckill.Everywhere + user
 			}
-			ends := "0"
-			switch {
-			case i >= len(put):
-				ends = ""
-			case !b.Until.IsZero():
-				ends = num(b.Until.UnixMilli())
+			ends := instant(b.Until)
+			if i >= len(put) {
+				ends = "" // to forget it
 			}
 			args = append(args, user, ends)
 		}

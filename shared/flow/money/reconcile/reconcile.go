@@ -88,7 +88,7 @@ func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconci
 			seckill.Invalid("day", "one that is over in UTC+8, as YYYY-MM-DD: its bill comes the next morning")
 	}
 	m := match{Flow: f, date: date, known: map[trade]seckill.Payment{}, unread: map[trade]bool{},
-		billed: map[movement]bool{}, earlier: map[string]past{}, went: map[trade]seckill.Fen{}}
+		billed: map[movement]bool{}, earlier: map[string]past{}}
 	m.out = seckill.Reconciliation{Day: day, At: f.Clock.Now(), Differences: []seckill.Difference{}}
 	if err := m.run(ctx); err != nil {
 		return seckill.Reconciliation{}, seckill.AsError(err)
@@ -144,9 +144,8 @@ type match struct {
 	billed map[movement]bool
 
 	foreign []foreign
-	earlier map[string]past       // by day, of the bills that were read
-	went    map[trade]seckill.Fen // what this match has found to have gone back outside
-	sums    []wentBack            // the same, in the order in which to record it
+	earlier map[string]past // by day, of the bills that were read
+	sums    []wentBack      // what this match has found to have gone back outside, in the order in which to record it
 }
 
 // wentBack is how much of a trade went back outside the shop, up to a line of the bill.
@@ -364,7 +363,12 @@ func (m *match) outside(ctx context.Context, f *foreign) error {
 		sum += b.Amount
 		seen[b.RefundID] = b.RefundID != "" // lines without an id may repeat
 	}
-	known := max(f.p.Outside, m.went[key(l).trade])
+	known := f.p.Outside
+	for _, s := range m.sums { // by earlier lines of this bill
+		if s.trade == key(l).trade {
+			known = max(known, s.sum)
+		}
+	}
 	if sum > known || why != "" { // the sum may lack something
 		m.differ(seckill.RefundForeign, l, known, sum)
 		m.out.Differences[len(m.out.Differences)-1].Why = why
@@ -372,7 +376,6 @@ func (m *match) outside(ctx context.Context, f *foreign) error {
 	if sum <= known {
 		return nil
 	}
-	m.went[key(l).trade] = sum
 	m.sums = append(m.sums, wentBack{key(l).trade, sum})
 	return nil
 }

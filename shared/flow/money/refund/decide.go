@@ -74,11 +74,10 @@ func (f *Flow) paid(ctx context.Context, o *seckill.Order, w wish) (Decided, err
 	if err != nil {
 		return Decided{}, err
 	}
-	kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
-	if kept < 0 {
+	p := captured(all)
+	if p == nil {
 		return Decided{}, seckill.ErrStateChanged
 	}
-	p := &all[kept]
 	switch whole := p.Rest() == 0; {
 	case w.gone && !whole:
 		return Decided{}, seckill.Invalid("gone", "false: of its money "+p.Outside.Yuan()+" yuan went back")
@@ -131,7 +130,7 @@ func (f *Flow) decide(ctx context.Context, o *seckill.Order, p *seckill.Payment,
 	case first != nil:
 		by.Proposal = first
 		cause = "refund by " + first.Who + " and " + w.who + ": " + first.Why + "; " + w.why
-	case f.Second(claim(p)) == "yes":
+	case f.Second(Claim(p)) == "yes":
 		return f.propose(ctx, p, w)
 	case f.Alone.PerDay > 0:
 		by.Person, by.PerDay = seckill.Person(w.who), f.Alone.PerDay
@@ -145,13 +144,22 @@ func (f *Flow) decide(ctx context.Context, o *seckill.Order, p *seckill.Payment,
 
 func (f *Flow) propose(ctx context.Context, p *seckill.Payment, w wish) (Decided, error) {
 	first := seckill.Proposal{Order: p.Order, Who: w.who, Why: w.why, Restock: w.restock, Gone: w.gone,
-		Amount: claim(p), At: f.Clock.Now()}
+		Amount: Claim(p), At: f.Clock.Now()}
 	return Decided{Waiting: &first}, f.Ledger.Propose(ctx, first, p.TradeNo)
 }
 
-// claim is the amount that decides how many people a refund takes: what goes back or, if all went back outside the
+// Claim is the amount that decides how many people a refund takes: what goes back or, if all went back outside the
 // shop, what they say that was.
-func claim(p *seckill.Payment) seckill.Fen { return cmp.Or(p.Rest(), p.Amount) }
+func Claim(p *seckill.Payment) seckill.Fen { return cmp.Or(p.Rest(), p.Amount) }
+
+// captured returns the payment that an order keeps; nil if there is none.
+func captured(all []seckill.Payment) *seckill.Payment {
+	i := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
 
 // started tells others of a refund.
 func (f *Flow) started(ctx context.Context, p *seckill.Payment, restock bool) {
@@ -187,15 +195,15 @@ func (f *Flow) Accept(ctx context.Context, id, who, why string, back *seckill.Fe
 		if err != nil {
 			return false, seckill.AsError(err)
 		}
-		kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
-		if kept < 0 || !o.Undecided && all[kept].Rest() > 0 {
+		p := captured(all)
+		if p == nil || !o.Undecided && p.Rest() > 0 {
 			return false, nil
 		}
-		sum, err := f.really(ctx, &all[kept], back)
+		sum, err := f.really(ctx, p, back)
 		if err != nil {
 			return false, err
 		}
-		err = f.Ledger.Accept(ctx, o, all[kept], sum, f.Clock.Now(), "ships all the same, "+sum.Yuan()+
+		err = f.Ledger.Accept(ctx, o, *p, sum, f.Clock.Now(), "ships all the same, "+sum.Yuan()+
 			" yuan went back, says "+who+": "+why)
 		if errors.Is(err, seckill.ErrStateChanged) {
 			continue

@@ -8,8 +8,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// activityFresh is how long an instance remembers the activity of an item. So an order may keep the one that its item
-// was in that long before.
+// activityFresh is how long an instance remembers the activity of an item. If the item changes activities, orders may
+// get the old one for that long.
 const activityFresh = 10 * time.Second
 
 // activities remembers the activities of items.
