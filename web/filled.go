@@ -2,6 +2,7 @@ package web
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,9 +29,6 @@ func serveItem(w http.ResponseWriter, r *http.Request, next http.Handler, page *
 		title, price, was, status = id, "…", "…", http.StatusServiceUnavailable
 		wait := max(seckill.AsError(err).RetryAfter, seckill.RetryAfterFault)
 		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-		uncached := file{header: page.header.Clone(), body: page.body}
-		uncached.header.Set("Cache-Control", "no-store")
-		page = &uncached
 	}
 	fill(w, r, page, status, "{id}", id, "{title}", title, "{picture}", picture(o.URL, v.Description.Covers),
 		"{price}", price, "{was}", was)
@@ -66,8 +64,9 @@ func fill(w http.ResponseWriter, r *http.Request, page *file, status int, values
 	values = append(values, "{home}", home, `href="assets/`, `href="`+up+`assets/`)
 	body := []byte(strings.NewReplacer(values...).Replace(string(page.body)))
 	h := w.Header()
-	for name, v := range page.header {
-		h[name] = v
+	maps.Copy(h, page.header)
+	if status == http.StatusServiceUnavailable {
+		h.Set("Cache-Control", "no-store")
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {

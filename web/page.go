@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"html"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -144,9 +145,7 @@ type file struct {
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	for name, values := range f.header {
-		h[name] = values
-	}
+	maps.Copy(h, f.header)
 	body, etag := f.body, f.etag
 	if f.gzipped != nil {
 		h.Add("Vary", "Accept-Encoding")

@@ -124,8 +124,7 @@ func (p *Plan) accesses() (out []Access) {
 		passing.Writes += answerWrites * a.Admitted * p.Sale.answers()
 	}
 	for _, t := range []Access{passing, blocks} {
-		t.WarmReads = int(max(tableReads, up(math.Floor(t.Reads/evenness), 1000)))
-		t.WarmWrites = int(max(NewTableWrites, up(math.Floor(t.Writes/evenness), 1000)))
+		t.WarmReads, t.WarmWrites = toWarm(t.Reads, tableReads), toWarm(t.Writes, NewTableWrites)
 		if p.Admission != nil || t.warm() {
 			out = append(out, t)
 		}
@@ -154,6 +153,16 @@ func (p *Plan) admitBill() (lines []Line) {
 	return lines
 }
 
+// toWarm returns the units that a table has to serve at once, for use at the peak: at least those of a new one.
+func toWarm(peak, least float64) int { return int(max(least, up(math.Floor(peak/evenness), 1000))) }
+
+// warmText prints how to warm a table.
+func (a *Access) warmText(line func(string, ...any)) {
+	line("  warm    aws dynamodb update-table --table-name STACK-%s --warm-throughput ReadUnitsPerSecond=%s,"+
+		"WriteUnitsPerSecond=%s", a.Name, strconv.Itoa(a.WarmReads), strconv.Itoa(a.WarmWrites))
+	line("          the day before; it costs once, and cannot be lowered again")
+}
+
 // admitText prints how the crowd gets its tickets, and which tables to warm.
 func (p *Plan) admitText(line func(string, ...any)) {
 	if a := p.Admission; a != nil {
@@ -170,9 +179,7 @@ func (p *Plan) admitText(line func(string, ...any)) {
 		line("  have    table %-13s %5.0f read and %5.0f write units per second; it serves %d and %d at once", t.Name,
 			t.Reads, t.Writes, tableReads, NewTableWrites)
 		if t.warm() {
-			line("  warm    aws dynamodb update-table --table-name STACK-%s --warm-throughput ReadUnitsPerSecond=%s,"+
-				"WriteUnitsPerSecond=%s", t.Name, strconv.Itoa(t.WarmReads), strconv.Itoa(t.WarmWrites))
-			line("          the day before; it costs once, and cannot be lowered again")
+			t.warmText(line)
 		}
 	}
 }

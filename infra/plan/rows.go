@@ -26,7 +26,7 @@ func tables(s *Sale, set *Setting) (out []Table) {
 	for i := range out {
 		t := &out[i]
 		most := max(t.PerOrder*placed, (t.PerPaid-t.PerOrder)*set.Outcome.PeakPaid)
-		t.Warm = int(max(NewTableWrites, up(math.Floor(most/evenness), 1000)))
+		t.Warm = toWarm(most, NewTableWrites)
 	}
 	return out
 }

@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"math"
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // spans returns what purchases read from the table of quotas, nil unless the limit spans a family.
 func (p *Plan) spans() *Access {
@@ -14,7 +10,7 @@ func (p *Plan) spans() *Access {
 	quotas := p.Tables[slices.IndexFunc(p.Tables, func(t Table) bool { return t.Name == "quotas" })]
 	a := &Access{Name: quotas.Name, Reads: spanReads * p.Planned.Outcome.PeakScripts, Writes: quotas.PeakPlace,
 		WarmWrites: quotas.Warm}
-	a.WarmReads = int(max(tableReads, up(math.Floor(a.Reads/evenness), 1000)))
+	a.WarmReads = toWarm(a.Reads, tableReads)
 	return a
 }
 
@@ -29,8 +25,6 @@ func (p *Plan) spanText(line func(string, ...any)) {
 	line("          Purchases of other variants add theirs. One whose read fails or takes over 0.2 s goes on, and is")
 	line("          rejected later if it is too much")
 	if a.WarmReads > tableReads {
-		line("  warm    aws dynamodb update-table --table-name STACK-%s --warm-throughput ReadUnitsPerSecond=%s,"+
-			"WriteUnitsPerSecond=%s", a.Name, strconv.Itoa(a.WarmReads), strconv.Itoa(a.WarmWrites))
-		line("          the day before; it costs once, and cannot be lowered again")
+		a.warmText(line)
 	}
 }

@@ -36,8 +36,8 @@ const REFUNDABLE = ['paid', 'confirmed', 'shipped', 'received'];
 let changed = ''; // the part that the shopper changed just now: it gets the focus once it is drawn
 
 /**
- * Shows in `top` where the parcel is, and in `node` what else there is for an order, as GET /order/{id} answers. `again` asks for the order once more and draws
- * it if it changed.
+ * Shows in `top` where the parcel is, and in `node` what else there is for an order, as GET /order/{id} answers. `again`
+ * asks for the order once more and draws it if it changed.
  * @param {object} io  el, put, t, TEXTS, at, when, yuan, announce, confirmSheet; orderAct(order, what, body), which throws a
  *   Problem; drafts and keepDraft, of this tab; wantedCancel, whether the shopper gave it up just now; copyButton(text); and for the report's check shopper and tOr
  */

@@ -66,8 +66,8 @@ export function retryWait(attempt, retryAfter, random = Math.random()) {
 }
 
 /**
- * How long until what a page shows is asked for again after it could not be had: at least the server's wish, else 1 s,
- * doubled each time up to LOOK_FAR, spread over half as much again.
+ * Milliseconds until a page asks again for what it could not get: 1 s, doubled at each failure up to LOOK_FAR, but at
+ * least the server's wish; plus up to half of that at random, so that a crowd does not come back in step.
  */
 export function lookAgain(failures, retryAfter, random = Math.random()) {
   const wait = Math.min(LOOK_FAR, SECOND * 2 ** Math.min(failures, 10));

@@ -163,7 +163,7 @@ export function views(io) {
     let wantedCancel = false;
     const asked = () => (cashierNote(id) ? 'back_sign_in' : 'orders_sign_in');
 
-    // It rests, but staff work: it is looked at once a minute, and at once by who comes back to the page.
+    // Nobody waits for anything, but staff may act: it is looked at each minute, and once its shopper is back.
     async function run({ signal }) {
       let known = false;
       await follow({
