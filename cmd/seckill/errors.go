@@ -23,8 +23,8 @@ type faultError struct{ error }
 // Unwrap returns the cause.
 func (f faultError) Unwrap() error { return f.error }
 
-// flagError is the error of a flag that the command does not have, with those that are meant perhaps, or whose value
-// cannot be read: it says what the flag takes.
+// flagError returns the error of a flag with what helps: for an unknown flag, the flags that may be meant; for a value
+// that cannot be read, what the flag takes.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 		name := unknown.GetSpecifiedName()

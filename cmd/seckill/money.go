@@ -86,8 +86,8 @@ func refundCommand() *cobra.Command {
 		Short: "Refund a paid order, or retry an order's refunds",
 		Long: `Refund a paid order that is not completed: all of its money goes back to the shopper. With --restock
 its units are sold again, unless it was shipped. Without it they stay out of sale, as for broken goods.
-A refund cannot be undone. An order that is refunded and keeps its units sells them with --restock,
-too, once.
+A refund cannot be undone. If an order was refunded without --restock, the same command with --restock
+puts its units on sale again, once.
 
 If all of an order's money went back outside the shop, by the payment provider's console or a
 chargeback, and the shop still waits for the provider to confirm it, --gone says so: the order is

@@ -46,8 +46,9 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 		p.rest(&o.Outside)
 		p.line("To ship one: seckill orders accept ORDER --why TEXT%s. To give the rest back: seckill refund ORDER "+
 			"--why TEXT%s", again, again)
-		p.line("If all went back, the provider is asked. If it says otherwise, look into its console: " +
-			"seckill refund ORDER --gone --why TEXT, or seckill orders accept ORDER --back YUAN --why TEXT")
+		p.line("If all went back, the shop asks the provider. If it says otherwise, look into its console: "+
+			"seckill refund ORDER --gone --why TEXT%s, or seckill orders accept ORDER --back YUAN --why TEXT%s", again,
+			again)
 	}
 	if o.Unknown.Count > 0 {
 		p.line("Unknown: %s. See: seckill unknown%s", sum(o.Unknown.More, counted(o.Unknown.Count, "order", "orders"),

@@ -18,8 +18,6 @@ const (
 	shownOrders = 100     // by default
 	maxOrders   = 100_000 // orders that one command lists; an export has no limit
 	maxLooked   = 100_000 // orders that it looks at
-	// as its help says it
-	lookedAtMost = "100,000"
 )
 
 // orderFlags are the flags of the commands about orders.
@@ -49,7 +47,7 @@ func listOrdersCommand(f *orderFlags) *cobra.Command {
 		Use:   "list",
 		Short: "List orders, the newest first",
 		Long: `List orders, the newest first: all, or those of an item, a user or both. The other filters leave
-orders out that are read all the same. A page ends after --limit orders, or when ` + lookedAtMost + ` were read,
+orders out that are read all the same. A page ends after --limit orders, or when ` + strconv.Itoa(maxLooked) + ` were read,
 and says how to get the next one. A change may be missing for some seconds. Without --item and --user,
 orders that an older release wrote are missing.
 
@@ -212,7 +210,7 @@ func (p *page) order(o *operator.Order) {
 
 // shownState returns an order's state, and whether it waits for a person.
 func shownState(o *operator.Order) string {
-	if o.Waits {
+	if o.Undecided {
 		return string(o.State) + " (undecided)"
 	}
 	return string(o.State)

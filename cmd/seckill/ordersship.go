@@ -35,8 +35,8 @@ func shipOrdersCommand(of *orderFlags) *cobra.Command {
 		Short: "Record that an order, or each order of a .csv file, is shipped",
 		Long: `Record that a confirmed order is shipped, with carrier and number, up to 64 characters each; with
 --confirm also a paid one, which it confirms. The shopper sees both. A shipment cannot be undone,
-and its units never return to the stock, but "seckill orders correct" corrects a wrong parcel. The
-command refuses numbers that a spreadsheet changed, such as 7.53E+13 and #REF!, and takes ="753" as
+and its units never return to the stock, but "seckill orders correct" corrects a wrong parcel. Both
+commands refuse numbers that a spreadsheet changed, such as 7.53E+13 and #REF!, and take ="753" as
 753.
 
 A CSV file (UTF-8 or UTF-16; commas, semicolons or tabs; up to ` + strconv.Itoa(linefile.MaxLines) + ` lines)

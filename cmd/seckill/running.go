@@ -32,7 +32,7 @@ const (
 // urlVariable is the environment variable with the default of --url.
 const urlVariable = "SECKILL_URL"
 
-// defaultTo sets the address of the shop without --url.
+// defaultTo makes url the default of a command's --url.
 func defaultTo(c *cobra.Command, url string) {
 	for _, set := range []*pflag.FlagSet{c.Flags(), c.PersistentFlags()} {
 		if f := set.Lookup("url"); f != nil {
@@ -57,7 +57,7 @@ type runningShop struct {
 	http *http.Client
 }
 
-// newRunningShop returns the shop at an address, which a flag or a variable of this name has.
+// newRunningShop returns the shop at an address. name is the flag or variable that has the address, for the error.
 func newRunningShop(name, address string) (*runningShop, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" ||

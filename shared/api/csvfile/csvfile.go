@@ -164,13 +164,10 @@ func (r *Reader) header(line string) error {
 func (r *Reader) Next() (*Row, error) {
 	for {
 		cells, n, err := r.row()
-		if errors.Is(err, io.EOF) {
-			return nil, io.EOF
-		}
 		if err != nil {
 			return nil, rowFault(n, err)
 		}
-		for len(cells) > 0 && strings.TrimSpace(cells[len(cells)-1]) == "" && len(cells) > len(r.head) {
+		for len(cells) > len(r.head) && strings.TrimSpace(cells[len(cells)-1]) == "" {
 			cells = cells[:len(cells)-1]
 		}
 		if !slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) != "" }) {

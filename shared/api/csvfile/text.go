@@ -14,7 +14,7 @@ const maxFigure = 11
 // a tab or a line break, also if blanks and quotes come between.
 var inner = regexp.MustCompile(`([;|\t\r\n][\s\v\p{Z}\x{feff}"]*)('*[=+\-@＝＋－＠])`)
 
-// marks are what Text puts there, if something is there to be taken away.
+// marks matches each ' that Text has put inside a cell, and what stands around it.
 var marks = regexp.MustCompile(`([;|\t\r\n][\s\v\p{Z}\x{feff}"]*)'('*[=+\-@＝＋－＠])`)
 
 // Text returns a cell that spreadsheets and data tools take for text, whatever it says and whatever they take for the
@@ -65,7 +65,7 @@ func plain(cell string) (text string, marked bool) {
 	return marks.ReplaceAllString(text, "$1$2"), marked
 }
 
-// bare is plain without what is inside.
+// bare is plain, but leaves the marks inside the cell.
 func bare(cell string) (text string, marked bool) {
 	text = strings.Trim(cell, " \r\n")
 	inside := strings.Trim(text, " \t\r\n")

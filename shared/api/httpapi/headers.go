@@ -7,10 +7,10 @@ const Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-a
 
 // Shared by all answers; never modified.
 var (
-	policy   = []string{Policy}
-	referrer = []string{"no-referrer"}
-	nosniff  = []string{"nosniff"}
-	resource = []string{"same-origin"}
+	policy     = []string{Policy}
+	referrer   = []string{"no-referrer"}
+	nosniff    = []string{"nosniff"}
+	sameOrigin = []string{"same-origin"}
 	// one year; no includeSubDomains, because other hosts beside this one are not ours
 	secure = []string{"max-age=31536000"}
 )
@@ -24,10 +24,10 @@ func Headers(next http.Handler) http.Handler {
 		h["Content-Security-Policy"] = policy
 		h["X-Content-Type-Options"] = nosniff
 		h["Referrer-Policy"] = referrer
-		h["Cross-Origin-Resource-Policy"] = resource // restricts embedding; what CORS allows stays allowed
+		h["Cross-Origin-Resource-Policy"] = sameOrigin // restricts embedding; what CORS allows stays allowed
 		if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 			h["Strict-Transport-Security"] = secure
-			h["Cross-Origin-Opener-Policy"] = resource // a page that another one opened has no hold of it
+			h["Cross-Origin-Opener-Policy"] = sameOrigin // pages of other origins that open it cannot reach it
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-var csvFormat = csvfile.Format{Columns: append(slices.Clip(required), optional...), Required: required,
+var csvFormat = csvfile.Format{Columns: slices.Concat(required, optional), Required: required,
 	Numbers: []string{"id", "commodity_id", "family"}}
 
 // readCSV reads lines below a header, and stops after one more than a file may have. A line with a wrong number of

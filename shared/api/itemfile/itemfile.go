@@ -92,7 +92,7 @@ func ColumnOf(what string) string {
 	if other, ok := others[word]; ok {
 		return other
 	}
-	if slices.Contains(required, word) || slices.Contains(optional, word) {
+	if slices.Contains(csvFormat.Columns, word) {
 		return word
 	}
 	return ""
@@ -216,13 +216,9 @@ func ParsePlaces(name string, data []byte, now time.Time) (items []seckill.Listi
 
 // checkColumns returns an error for missing or unknown columns: a misspelt column must not be ignored silently.
 func checkColumns(names []string) error {
-	for i, n := range names {
-		if !slices.Contains(required, n) && !slices.Contains(optional, n) {
-			return fmt.Errorf("%.40q is not a column; there are %s, %s", n, strings.Join(required, ", "),
-				strings.Join(optional, ", "))
-		}
-		if slices.Contains(names[:i], n) {
-			return fmt.Errorf("%s is there twice", n)
+	for _, n := range names {
+		if !slices.Contains(csvFormat.Columns, n) {
+			return fmt.Errorf("%.40q is not a column; there are %s", n, strings.Join(csvFormat.Columns, ", "))
 		}
 	}
 	for _, n := range required {

@@ -137,8 +137,11 @@ func readKey(text []byte) (k key, err error) {
 		return k, errNoObject
 	}
 	var kind, use, alg string
-	for name, to := range map[string]*string{"kty": &kind, "kid": &k.kid, "use": &use, "alg": &alg} {
-		if *to, err = e.text(name); err != nil {
+	for _, member := range []struct {
+		name string
+		to   *string
+	}{{"kty", &kind}, {"kid", &k.kid}, {"use", &use}, {"alg", &alg}} {
+		if *member.to, err = e.text(member.name); err != nil {
 			return k, err
 		}
 	}

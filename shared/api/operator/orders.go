@@ -16,31 +16,31 @@ func NewOrderHandler(flow *fulfil.Flow) Handler {
 
 // Order is an order as staff see it.
 type Order struct {
-	ID       string        `json:"order_id"`
-	Item     string        `json:"item"`
-	Activity string        `json:"activity,omitempty"` // that the item was in when the order was placed
-	Title    string        `json:"title"`
-	User     string        `json:"user"`
-	Name     string        `json:"shopper_name,omitempty"` // "": the sign-in told none, or it is erased with the address
-	Count    int           `json:"count"`
-	Held     int           `json:"held"` // units that are not for sale
-	Price    seckill.Fen   `json:"price"`
-	List     seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit when sold; so are Title and Cover
-	Cover    string        `json:"cover,omitempty"`
-	Options  string        `json:"options,omitempty"`      // of the variant, as sold: 颜色=黑 | 容量=256 GB
-	Version  int64         `json:"item_version,omitempty"` // 0 in an order of an older release, without List and Cover
-	Amount   seckill.Fen   `json:"amount"`
-	State    seckill.State `json:"state"`
-	Created  time.Time     `json:"create_time"`
-	PayBy    time.Time     `json:"pay_by,omitzero"`
-	Changed  time.Time     `json:"changed"` // the newest entry of its history
-	Reason   seckill.Code  `json:"reason,omitempty"`
-	Carrier  string        `json:"carrier,omitempty"`
-	Number   string        `json:"number,omitempty"`
-	Refund   string        `json:"refund_reason,omitempty"` // why its shopper asks for a refund
-	Hidden   bool          `json:"hidden,omitempty"`
-	Outside  seckill.Fen   `json:"outside,omitempty"`   // of Amount, what went back outside the shop
-	Waits    bool          `json:"undecided,omitempty"` // because of Outside it stays until somebody decides
+	ID        string        `json:"order_id"`
+	Item      string        `json:"item"`
+	Activity  string        `json:"activity,omitempty"` // that the item was in when the order was placed
+	Title     string        `json:"title"`
+	User      string        `json:"user"`
+	Name      string        `json:"shopper_name,omitempty"` // "": the sign-in told none, or it is erased with the address
+	Count     int           `json:"count"`
+	Held      int           `json:"held"` // units that are not for sale
+	Price     seckill.Fen   `json:"price"`
+	List      seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit when sold; so are Title and Cover
+	Cover     string        `json:"cover,omitempty"`
+	Options   string        `json:"options,omitempty"`      // of the variant, as sold: 颜色=黑 | 容量=256 GB
+	Version   int64         `json:"item_version,omitempty"` // 0 in an order of an older release, without List and Cover
+	Amount    seckill.Fen   `json:"amount"`
+	State     seckill.State `json:"state"`
+	Created   time.Time     `json:"create_time"`
+	PayBy     time.Time     `json:"pay_by,omitzero"`
+	Changed   time.Time     `json:"changed"` // the newest entry of its history
+	Reason    seckill.Code  `json:"reason,omitempty"`
+	Carrier   string        `json:"carrier,omitempty"`
+	Number    string        `json:"number,omitempty"`
+	Refund    string        `json:"refund_reason,omitempty"` // why its shopper asks for a refund
+	Hidden    bool          `json:"hidden,omitempty"`
+	Outside   seckill.Fen   `json:"outside,omitempty"`   // of Amount, what went back outside the shop
+	Undecided bool          `json:"undecided,omitempty"` // because of Outside it stays until somebody decides
 
 	History []seckill.Change `json:"history,omitempty"` // of a single order
 }
@@ -73,7 +73,7 @@ func shown(o *seckill.Order) Order {
 		Count: o.Count, Held: len(o.Units), Price: o.Price, List: o.ListPrice, Cover: o.Cover,
 		Options: o.Options.String(), Version: o.ItemVersion, Amount: o.Amount, State: o.State, Created: o.Created,
 		PayBy: o.PayBy, Reason: o.Reason, Carrier: o.Carrier, Number: o.Number, Refund: o.RefundWhy, Hidden: o.Hidden,
-		Outside: o.Outside, Waits: o.Undecided}
+		Outside: o.Outside, Undecided: o.Undecided}
 	if n := len(o.History); n > 0 {
 		out.Changed = o.History[n-1].At
 	}
@@ -83,17 +83,17 @@ func shown(o *seckill.Order) Order {
 // ListOrders lists orders, the newest first.
 type ListOrders struct {
 	Given
-	Item     string        `json:"item,omitempty" is:"item" help:"id of the item"`
-	User     string        `json:"user,omitempty" is:"user" help:"id of the user"`
-	Activity string        `json:"activity,omitempty" is:"item" log:"-" help:"only orders bought in this activity"`
-	State    seckill.State `json:"state,omitempty" is:"state" log:"-" help:"only orders in this state, such as paid"`
-	From     time.Time     `json:"from,omitzero" log:"-" help:"only orders made since, such as 2026-11-11T02:00:00Z"`
-	To       time.Time     `json:"to,omitzero" log:"-" help:"only orders made before, such as 2026-11-12T02:00:00Z"`
-	Asked    bool          `json:"asked,omitempty" flag:"refund-asked" log:"-" help:"only orders whose shopper asks for a refund"`
-	Waits    bool          `json:"undecided,omitempty" log:"-" help:"only orders that wait for a decision about their money"`
-	All      bool          `json:"all,omitempty" flag:"hidden" log:"-" help:"also hidden orders"`
-	Cursor   string        `json:"cursor,omitempty" is:"cursor" log:"-" help:"where the page begins"`
-	Limit    int           `json:"limit" is:"page" log:"-" help:"orders in a page"`
+	Item      string        `json:"item,omitempty" is:"item" help:"id of the item"`
+	User      string        `json:"user,omitempty" is:"user" help:"id of the user"`
+	Activity  string        `json:"activity,omitempty" is:"item" log:"-" help:"only orders bought in this activity"`
+	State     seckill.State `json:"state,omitempty" is:"state" log:"-" help:"only orders in this state, such as paid"`
+	From      time.Time     `json:"from,omitzero" log:"-" help:"only orders made since, such as 2026-11-11T02:00:00Z"`
+	To        time.Time     `json:"to,omitzero" log:"-" help:"only orders made before, such as 2026-11-12T02:00:00Z"`
+	Asked     bool          `json:"asked,omitempty" flag:"refund-asked" log:"-" help:"only orders whose shopper asks for a refund"`
+	Undecided bool          `json:"undecided,omitempty" log:"-" help:"only orders that wait for a decision about their money"`
+	All       bool          `json:"all,omitempty" flag:"hidden" log:"-" help:"also hidden orders"`
+	Cursor    string        `json:"cursor,omitempty" is:"cursor" log:"-" help:"where the page begins"`
+	Limit     int           `json:"limit" is:"page" log:"-" help:"orders in a page"`
 }
 
 func (*ListOrders) Spec() Spec {
@@ -103,7 +103,7 @@ func (*ListOrders) Spec() Spec {
 
 func (c *ListOrders) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	page, err := flow.List(ctx, fulfil.Query{Item: c.Item, User: c.User, Activity: c.Activity, State: c.State,
-		Hidden: c.All, Asked: c.Asked, Waits: c.Waits, From: c.From, To: c.To}, c.Cursor, c.Limit)
+		Hidden: c.All, Asked: c.Asked, Undecided: c.Undecided, From: c.From, To: c.To}, c.Cursor, c.Limit)
 	out := OrderList{Orders: make([]Order, len(page.Orders)), Next: page.Next, Looked: page.Looked, Back: page.Back,
 		Unreadable: page.Unreadable}
 	for i := range page.Orders {

@@ -105,7 +105,7 @@ type MoneyCase struct {
 	History       []seckill.Change `json:"history"`
 	Second        string           `json:"second"` // whether a refund waits for a second person: yes, no, perhaps
 	// a part of the money went back outside the shop, and the order stays until somebody decides
-	Waits bool `json:"undecided,omitempty"`
+	Undecided bool `json:"undecided,omitempty"`
 }
 
 // MoneyChange is an order after a command. Changed reports whether the command changed it.
@@ -204,7 +204,7 @@ func (c *ReadCase) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	out := MoneyCase{Order: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units),
 		Amount: o.Amount, State: o.State, Created: o.Created,
 		PayBy: o.PayBy, Payments: payments(all.Payments).Payments, Notifications: []Notification{}, History: o.History,
-		Second: flow.Second(claim), Waits: o.Undecided}
+		Second: flow.Second(claim), Undecided: o.Undecided}
 	size := 0
 	for i := range all.Notifications {
 		n := &all.Notifications[i]

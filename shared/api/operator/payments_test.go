@@ -269,13 +269,13 @@ func TestACase(t *testing.T) {
 	}
 	must.OK(t, w.outside(id, 20_00))
 	got, err := w.caseOf(&operator.ReadCase{Order: id})
-	if err != nil || !got.Waits || got.Payments[0].Outside != 20_00 {
+	if err != nil || !got.Undecided || got.Payments[0].Outside != 20_00 {
 		t.Errorf("a part went back outside: %+v, %v", got, err)
 	}
 	accept := &operator.Accept{Order: id, Why: "agreed"}
 	_, err = operator.Give[operator.MoneyChange](t.Context(), &w.client, accept)
 	must.OK(t, err)
-	if got, err := w.caseOf(&operator.ReadCase{Order: id}); err != nil || got.Waits {
+	if got, err := w.caseOf(&operator.ReadCase{Order: id}); err != nil || got.Undecided {
 		t.Errorf("somebody has decided: %+v, %v", got, err)
 	}
 	w.order("bb", "late")

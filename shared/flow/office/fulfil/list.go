@@ -17,25 +17,25 @@ const (
 
 // Query chooses orders: all, or those of one item or user, and of these the ones that match.
 type Query struct {
-	Item     string
-	User     string
-	Activity string        // "" means any
-	State    seckill.State // "" means any
-	Hidden   bool          // also hidden ones
-	Asked    bool          // only those whose shopper asks for a refund
-	Waits    bool          // only those that are Undecided
-	From, To time.Time     // created in [From, To); zero means any
+	Item      string
+	User      string
+	Activity  string        // "" means any
+	State     seckill.State // "" means any
+	Hidden    bool          // also hidden ones
+	Asked     bool          // only those whose shopper asks for a refund
+	Undecided bool          // only those that are Undecided
+	From, To  time.Time     // created in [From, To); zero means any
 }
 
 func (q *Query) match(o *seckill.Order) bool {
 	return (q.Item == "" || o.Item == q.Item) && (q.Activity == "" || o.Activity == q.Activity) &&
 		(q.State == "" || o.State == q.State) && (q.Hidden || !o.Hidden) && (!q.Asked || o.RefundWhy != "") &&
-		(!q.Waits || o.Undecided) &&
+		(!q.Undecided || o.Undecided) &&
 		(q.To.IsZero() || o.Created.Before(q.To))
 }
 
 // sifts reports whether a list leaves out orders that it looked at, but for hidden ones.
-func (q *Query) sifts() bool { return q.Activity != "" || q.State != "" || q.Asked || q.Waits }
+func (q *Query) sifts() bool { return q.Activity != "" || q.State != "" || q.Asked || q.Undecided }
 
 // Listed is a page of a list.
 type Listed struct {
