@@ -62,9 +62,9 @@ func Behaviours() []Behaviour {
 // staleOn has the statuses of an API that fails, in whose place an expired copy is sent.
 var staleOn = []int{500, 502, 503, 504}
 
-// Template returns infra/edge.yaml as it is deployed in front of a stack: with the function's text, which CloudFormation
-// takes only there; with a rule for each of Floods, of share percent of the throttles that throttle returns by their
-// parameters; and without aliases of YAML, which CloudFormation refuses.
+// Template returns infra/edge.yaml as it is deployed in front of a stack: with the function's text, which
+// CloudFormation takes only there; with a rule for each of Floods, of share percent of the throttles that throttle
+// returns by their parameters; and without aliases of YAML, which CloudFormation refuses.
 func Template(text string, throttle func(parameter string) string, share int) (string, error) {
 	line := "      FunctionCode: " + placeholder
 	before, after, ok := strings.Cut(text, line)

@@ -104,8 +104,8 @@ func (f *Flood) scope(prefix string) m {
 	return m{"AndStatement": m{"Statements": all}}
 }
 
-// whole returns an expression of whole texts: what begins them, and a path, with or without a slash at its end, which API
-// Gateway takes for the same. Its groups capture nothing: WAF documents none that do.
+// whole returns an expression of whole texts: what begins them, and a path, with or without a slash at its end, which
+// API Gateway takes for the same. Its groups capture nothing: WAF documents none that do.
 func whole(prefix, path string) string {
 	return "^" + strings.ReplaceAll(prefix+path, "(", "(?:") + "/?$"
 }
