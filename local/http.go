@@ -19,9 +19,9 @@ func (s *System) handler() http.Handler {
 	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier",
 		Push: s.offers(), Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock),
 		Limits: httpapi.NewLimits(s.Clock), Contact: s.opt.Contact, Acts: httpapi.NewActs(s.acts, s.Clock),
-		Salts: s.opt.Salts}
+		Salts: s.opt.Salts, Sessions: s.Ledger}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt),
-		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt),
+		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, s.auth, opt),
 		httpapi.NewAdmit(s.Admit, s.auth, opt))
 	mux := http.NewServeMux()
 	shop := s.traffic.count(s.stoppable(delayed(api)))

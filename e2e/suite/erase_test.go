@@ -28,7 +28,8 @@ func testErase(t *testing.T, s *stack) {
 		t.Fatal(err)
 	}
 	p := sale.shopper(t, id)
-	if p.token, err = signer.SignToken(user, name, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+	claims := seckill.Claims{User: user, Name: name, Expires: time.Now().Add(time.Hour)}
+	if p.token, err = signer.SignToken(claims); err != nil {
 		t.Fatal(err)
 	}
 	paid, _ := sale.shopper(t, id+1).paid(t, 1)

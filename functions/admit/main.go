@@ -13,6 +13,6 @@ func main() {
 	aws.Run("admit", func(d *aws.Drivers) apigw.Handler {
 		auth := d.Tokens()
 		return apigw.HTTP(httpapi.NewAdmit(app.Admit(d, captcha.Painter{}), auth,
-			d.ShopperOptions(httpapi.Options{Contact: d.Contact()}, auth)))
+			d.ShopperOptions(httpapi.Options{Contact: d.Contact(), Sessions: d.Ledger()}, auth)))
 	})
 }

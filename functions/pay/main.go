@@ -11,6 +11,7 @@ import (
 func main() {
 	aws.Run("pay", func(d *aws.Drivers) apigw.Handler {
 		auth := d.Tokens()
-		return apigw.HTTP(httpapi.NewPay(app.Pay(d), auth, d.ShopperOptions(httpapi.Options{}, auth)))
+		face := d.ShopperOptions(httpapi.Options{Sessions: d.Ledger()}, auth)
+		return apigw.HTTP(httpapi.NewPay(app.Pay(d), auth, face))
 	})
 }

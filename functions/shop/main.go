@@ -19,6 +19,7 @@ func main() {
 			Contact:    d.Contact(),
 			Salts:      d.Salts(),
 			Push:       d.Push(),
+			Sessions:   d.Ledger(),
 		}, auth)
 		flow := app.Shop(d)
 		pages := web.Handler(httpapi.NewShop(flow, auth, face),

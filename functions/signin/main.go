@@ -11,6 +11,8 @@ import (
 
 func main() {
 	aws.Run("signin", func(d *aws.Drivers) apigw.Handler {
-		return apigw.HTTP(httpapi.NewSignIn(app.SignIn(d), d.ShopperOptions(httpapi.Options{}, d.Tokens())))
+		auth := d.Tokens()
+		face := d.ShopperOptions(httpapi.Options{Sessions: d.Ledger()}, auth)
+		return apigw.HTTP(httpapi.NewSignIn(app.SignIn(d), auth, face))
 	})
 }

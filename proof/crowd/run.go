@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (
@@ -114,5 +115,5 @@ func (b *Bots) sign(secret string, v *visit, user int64, now, expires time.Time)
 	if v.kind == few {
 		age = youngAge
 	}
-	return s.SignToken(strconv.FormatInt(user, 10), "", now.Add(-age), expires)
+	return s.SignToken(seckill.Claims{User: strconv.FormatInt(user, 10), Created: now.Add(-age), Expires: expires})
 }

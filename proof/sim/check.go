@@ -106,6 +106,9 @@ func (w *World) checkBirth(o *orderRow) error {
 			}
 		}
 	}
+	if err := w.checkSession(o); err != nil {
+		return err
+	}
 	if at := w.stoppedAt[o.item]; o.state != seckill.Rejected && !at.IsZero() &&
 		w.Clock.Now().After(at.Add(2*time.Second)) {
 		return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", o.id, w.Clock.Now(), at)

@@ -178,7 +178,8 @@ func (w *World) mayReserve(r seckill.Request, now time.Time) {
 // toldStock records that the stock got the ledger's decision about an order that waited for it.
 func (w *World) toldStock(order string) {
 	o := w.truth.orders[order]
-	if o == nil || o.reason != seckill.CodeBlocked && o.reason != seckill.CodeLimitReached {
+	if o == nil || o.reason != seckill.CodeBlocked &&
+		o.reason != seckill.CodeLimitReached && o.reason != seckill.CodeToken {
 		return
 	}
 	k := holder{o.user, o.item}

@@ -40,10 +40,14 @@ func New(p Plan) (*Sim, error) {
 	for _, it := range s.allItems() {
 		s.note(it)
 	}
-	if p.Hoards {
-		if err := w.blockHoarder(); err != nil {
-			return nil, err
-		}
+	switch {
+	case p.SignsOut:
+		err = w.beginSessions(p.Shoppers)
+	case p.Hoards:
+		err = w.blockHoarder()
+	}
+	if err != nil {
+		return nil, err
 	}
 	s.minute = s.Clock.Now().Unix() / 60
 	s.snapshots = []snapshot{{s.Clock.Now(), w.Redis.Snapshot()}}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -41,7 +42,8 @@ type Plan struct {
 	Shuffle   bool
 	Door      *DoorPlan `json:",omitempty"` // nil, in old stored histories: nobody asks for tickets
 	Family    string    `json:",omitempty"` // "" if the items are not variants
-	Hoards    bool      `json:",omitempty"` // a blocked account presses all the time
+	Hoards    bool      `json:",omitempty"` // an account that may not buy presses all the time
+	SignsOut  bool      `json:",omitempty"` // it may not, because it signs out: shoppers buy in sessions
 	sabotage  func([]ledger.Write)
 	stops     bool // the operator stops and resumes sales
 }
@@ -474,14 +476,18 @@ func (p *Plan) consoles() {
 	}
 }
 
-// hoarder is an account that may not buy and presses all the time. The ledger blocks it; the stock has not been told,
-// as after a loss of its data or beyond MaxCopied blocks.
+// hoarder is an account that may not buy and presses all the time. The ledger blocks it, and the stock has not been
+// told, as after a loss of its data or beyond MaxCopied blocks; or it signs out.
 const hoarder = "7701"
 
-// hoarders has a blocked account press all the time, in a quarter of the worlds.
+// sessionOf returns the session in which a shopper buys.
+func sessionOf(shopper string) string { return fmt.Sprintf("%032s", shopper) }
+
+// hoarders has an account that may not buy press all the time, in a quarter of the worlds.
 func (p *Plan) hoarders() {
 	if r := seeded(p.Seed, 61); p.Prelude == "" && !p.Churn && percent(r, 25) {
 		p.Hoards, p.Weights[actBuy], p.Weights[actConsume] = true, 3*p.Weights[actBuy], 2*p.Weights[actConsume]
+		p.SignsOut = percent(r, 50)
 	}
 }
 

@@ -33,10 +33,16 @@ func (s *Sim) buy(t Act) {
 	if key != "" {
 		name += " with key " + key
 	}
+	given := seckill.Given{Address: address}
+	if s.plan.SignsOut {
+		given.Session = sessionOf(shopper)
+	}
 	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
 		p := s.current
-		order, err := s.purchase(i, buy.Purchase{Item: it.ID, User: shopper, Count: count,
-			Given: seckill.Given{Address: address}, Key: key,
+		if s.plan.SignsOut && shopper == hoarder && pick(t.A, 40, 8) == 0 {
+			i.signOut(shopper)
+		}
+		order, err := s.purchase(i, buy.Purchase{Item: it.ID, User: shopper, Count: count, Given: given, Key: key,
 			Ticket: s.wayIn(i, shopper, it, t.A)})
 		if err != nil {
 			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))

@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -39,6 +41,41 @@ func (i *Instance) signInAs(person, life int) error {
 	if got.Expires.After(p.Expires) || got.Expires.After(p.Checked.Add(seckill.MaxSession)) {
 		w.truth.fail("I13 a token ends at %s, the issuer's at %s, which was checked at %s", got.Expires, p.Expires,
 			p.Checked)
+	}
+	return nil
+}
+
+// beginSessions begins the sessions in which shoppers buy.
+func (w *World) beginSessions(shoppers int) error {
+	for n := range shoppers + 1 {
+		user := hoarder
+		if n > 0 {
+			user = strconv.Itoa(n)
+		}
+		if err := w.ledger.BeginSession(context.Background(), seckill.Session{User: user, ID: sessionOf(user),
+			Began: w.Clock.Now(), Renewed: w.Clock.Now()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signOut ends a shopper's session.
+func (i *Instance) signOut(user string) {
+	w := i.world
+	w.signsOut = true
+	if _, err := i.SignIn.End(context.Background(), user, sessionOf(user)); err == nil && w.signedOut.IsZero() {
+		w.signedOut = w.Clock.Now()
+	}
+}
+
+// checkSession checks I13 for a new order of a session.
+func (w *World) checkSession(o *orderRow) error {
+	switch over := w.Clock.Now().Sub(w.signedOut); {
+	case o.reason == seckill.CodeToken && (o.user != hoarder || !w.signsOut):
+		return fmt.Errorf("I13 order %s of user %s, who did not sign out, is rejected", o.id, o.user)
+	case o.session != "" && o.user == hoarder && !w.signedOut.IsZero() && over > 2*time.Second:
+		return fmt.Errorf("I13 order %s is placed %s after its user signed out", o.id, over)
 	}
 	return nil
 }

@@ -178,6 +178,7 @@ func SignIn(d Drivers) *signin.Flow {
 		Issuers:    d.Issuers(),
 		Pages:      d.ReturnPages(),
 		Identities: d.Ledger(),
+		Sessions:   d.Ledger(),
 		Signer:     d.TokenSigner(),
 		IDs:        d.IDs(),
 		Clock:      d.Clock(),

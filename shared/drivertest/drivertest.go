@@ -38,6 +38,7 @@ func Ledger(t *testing.T, open func(t *testing.T) LedgerEnv) {
 		{"admission", admissionCases}, {"acts", actCases}, {"audit log", auditCases}, {"proposals", proposalCases},
 		{"activities", activityCases},
 		{"sessions", sessionCases},
+		{"sessions of shoppers", signInCases},
 		{"index", indexCases},
 		{"history", historyCases}, {"counts", countCases}, {"live rows", liveCases},
 	}
@@ -118,5 +119,6 @@ func Given() seckill.Given {
 			fields.Field(i).SetString("杭州|西湖\"1号\\ " + fields.Type().Field(i).Name)
 		}
 	}
+	g.Session = "" // an order of a session is placed only while there is that session
 	return g
 }

@@ -14,13 +14,15 @@ const (
 	TokenExpired   Reason = "token_expired"
 	TokenEarly     Reason = "token_early"  // not valid yet
 	TokenClaims    Reason = "token_claims" // it has no expiry, does not permit buying, or names no user
+	TokenEnded     Reason = "token_ended"  // its session was ended
+	// TokenAudience: it was made for another shop, another client, or for another use.
+	TokenAudience Reason = "token_audience"
 
 	// Only when signing in.
-	TokenIssuer   Reason = "token_issuer"   // of an issuer that is not the shop's
-	TokenAudience Reason = "token_audience" // made for another client, or for another use
-	TokenNonce    Reason = "token_nonce"    // made for another sign-in
-	TokenStale    Reason = "token_stale"    // just exchanged, yet made long ago: one of the clocks is wrong
-	TokenGrant    Reason = "token_grant"    // the issuer does not take the code or refresh token
+	TokenIssuer Reason = "token_issuer" // of an issuer that is not the shop's
+	TokenNonce  Reason = "token_nonce"  // made for another sign-in
+	TokenStale  Reason = "token_stale"  // just exchanged, yet made long ago: one of the clocks is wrong
+	TokenGrant  Reason = "token_grant"  // the issuer does not take the code or refresh token
 )
 
 // Whose limit a request exceeded. The answer is CodeTooMany.
@@ -52,7 +54,7 @@ var otherReasons = []Reason{LimitUser, LimitNetwork, LimitAttempts, CheckProof, 
 
 // tokenReasons lists what can be wrong with a token.
 var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired,
-	TokenEarly, TokenClaims, TokenIssuer, TokenAudience, TokenNonce, TokenStale, TokenGrant}
+	TokenEarly, TokenClaims, TokenEnded, TokenIssuer, TokenAudience, TokenNonce, TokenStale, TokenGrant}
 
 // reasons has every reason.
 var reasons = func() map[Reason]bool {

@@ -15,7 +15,7 @@ func TestReasonsAreComplete(t *testing.T) {
 		}
 	}
 	tokens := []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired, TokenEarly,
-		TokenClaims, TokenIssuer, TokenAudience, TokenNonce, TokenStale, TokenGrant}
+		TokenClaims, TokenEnded, TokenIssuer, TokenAudience, TokenNonce, TokenStale, TokenGrant}
 	for _, r := range tokens {
 		if got := (&Error{Code: CodeToken, Token: r, Err: errors.New("x")}).Reason(); got != r {
 			t.Errorf("a token's reason is %q, want %q", got, r)

@@ -32,8 +32,8 @@ type Request struct {
 	Trace   string    // the request id of the HTTP call, for logs only
 }
 
-// Given is what is known of a shopper with a purchase, for people to read. Each step copies it as one, from the request
-// to the order; the stock and the queue do not read it. It is erased as one.
+// Given is what is known of a shopper with a purchase. Each step copies it as one, from the request to the order; the
+// stock and the queue do not read it. It is erased as one.
 type Given struct {
 	Address string `json:"address,omitempty" row:"address,placed,personal"` // where to deliver; not in a rejected order
 	// Name is the shopper's, as the sign-in tells it; "": it does not
@@ -41,10 +41,13 @@ type Given struct {
 	// Network is the network address that the request came from, whole; zero: the shop does not keep it, or
 	// has erased it before the rest
 	Network netip.Addr `json:"network_address,omitzero" row:"network_address,placed,opt,personal"`
+	// Session is the one in which they bought; "": the shop did not give their token. Once it has ended, no order of it
+	// is placed
+	Session string `json:"session,omitempty" row:"session,placed,opt,personal"`
 }
 
 // GivenNames are the names of Given's fields in JSON. What has one of them is not logged.
-var GivenNames = []string{"address", "shopper_name", "network_address"}
+var GivenNames = []string{"address", "shopper_name", "network_address", "session"}
 
 // Reservation is a request and the units that the stock drew for it.
 type Reservation struct {

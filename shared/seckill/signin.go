@@ -76,12 +76,17 @@ type Grant struct {
 
 	RefreshToken string // refresh
 	Token        string // token
+
+	Session string // refresh, token: the session that it renews; "" begins one
+	Device  string // as DeviceOf
 }
 
 // Check returns CodeInvalid with the JSON name of the first wrong field, or nil.
 func (g *Grant) Check() error {
 	between := func(s string, most int) bool { return s != "" && len(s) <= most && printable(s) }
 	switch {
+	case g.Session != "" && !ValidSession(g.Session):
+		return Invalid("session", "")
 	case g.Kind == GrantToken:
 		if !between(g.Token, MaxIssuerToken) {
 			return Invalid("token", "")
@@ -179,7 +184,14 @@ type UserIDs interface {
 
 // TokenSigner makes the shop's own tokens.
 type TokenSigner interface {
-	// SignToken makes an access token. name is the shopper's, "" if it is unknown; created is when their account was
-	// made, zero if that is unknown.
-	SignToken(user, name string, created, expires time.Time) (string, error)
+	SignToken(c Claims) (string, error)
+}
+
+// Claims are what a token of the shop says.
+type Claims struct {
+	User    string
+	Session string    // "": of none
+	Name    string    // the shopper's; "" if it is unknown
+	Created time.Time // when their account was made; zero if that is unknown
+	Expires time.Time
 }

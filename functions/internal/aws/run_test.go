@@ -170,7 +170,7 @@ func TestRotatedSecretSigns(t *testing.T) {
 		return func() { signer, issuers = s, i }
 	})
 	signedWith := func(secret string) bool {
-		token := must.Get(signer.SignToken("1001", "", time.Time{}, clock.Now().Add(time.Minute)))
+		token := must.Get(signer.SignToken(seckill.Claims{User: "1001", Expires: clock.Now().Add(time.Minute)}))
 		v := must.Get(jwtauth.New(jwtauth.Keys{Current: secret}, clock))
 		_, err := v.User(token)
 		return err == nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http"
-	"time"
 
 	"github.com/your-org/seckill/shared/flow/office/acts"
 	"github.com/your-org/seckill/shared/flow/sale/admit"
@@ -17,41 +16,27 @@ type Admit interface {
 	Ticket(ctx context.Context, c admit.Caller, a seckill.Answer) (seckill.Ticket, error)
 }
 
-// Accounts turns a bearer token into a user id and the time at which the account was made, zero if the token does not
-// say. Any failure is an *seckill.Error with CodeToken.
-type Accounts interface {
-	Auth
-	Account(token string) (user string, created time.Time, err error)
-}
-
 // NewAdmit serves POST /seckill/challenge and POST /seckill/ticket.
-func NewAdmit(flow Admit, accounts Accounts, o Options) *Handler {
-	a := &admitter{flow, accounts, o.Limits, o.Acts}
+func NewAdmit(flow Admit, auth Auth, o Options) *Handler {
+	a := &admitter{flow, newCaller(auth, &o), o.Acts}
 	return newHandler(o, newRoute(http.MethodPost, "/seckill/challenge", a.challenge),
 		newRoute(http.MethodPost, "/seckill/ticket", a.ticket))
 }
 
 type admitter struct {
-	flow     Admit
-	accounts Accounts
-	limits   *Limits
-	acts     *Acts // nil if there are none
+	flow Admit
+	from caller
+	acts *Acts // nil if there are none
 }
 
 // caller finds out who asks, and from where.
 func (a *admitter) caller(r *http.Request) (admit.Caller, error) {
-	token, err := bearerToken(r)
-	if err != nil {
-		return admit.Caller{}, err
-	}
-	c := admit.Caller{English: English(r.Header["Accept-Language"])}
-	if c.User, c.Created, err = a.accounts.Account(token); err != nil {
-		return c, err
-	}
+	who, err := a.from.account(r)
+	c := admit.Caller{User: who.User, Created: who.Created, English: English(r.Header["Accept-Language"])}
 	if from, ok := NetworkOf(r.RemoteAddr); ok {
 		c.Networks = seckill.NetworkSubjects(from.Addr())
 	}
-	return c, a.limits.ofUser(c.User, r.Pattern)
+	return c, err
 }
 
 // askJSON is the body of both requests; unknown fields are ignored.

@@ -15,52 +15,34 @@ type Buyer interface {
 	Buy(ctx context.Context, p buy.Purchase) (order string, err error)
 }
 
-// Names turns a bearer token into a user id and the user's name, "" if the token does not say. Any failure is an
-// *seckill.Error with CodeToken.
-type Names interface {
-	Named(token string) (user, name string, err error)
-}
-
 // NewBuy serves POST /seckill/buy.
-func NewBuy(flow Buyer, names Names, o Options) *Handler {
-	b := &buyer{flow: flow, names: names, limits: o.Limits, push: newPusher(o.Push), acts: o.Acts}
+func NewBuy(flow Buyer, auth Auth, o Options) *Handler {
+	// consume asks about the session when it places the order: buy asks no ledger
+	b := &buyer{flow: flow, caller: caller{auth: auth, limits: o.Limits}, push: newPusher(o.Push), acts: o.Acts}
 	return newHandler(o, newRoute(http.MethodPost, "/seckill/buy", b.buy))
 }
 
 type buyer struct {
 	flow   Buyer
-	names  Names
-	limits *Limits
+	caller caller
 	push   *pusher   // nil if there is none
 	acts   *Acts     // nil if there are none
 	bodies sync.Pool // *[seckill.MaxBody + 1]byte
 }
 
 func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
-	user, name, err := b.who(r)
+	who, err := b.caller.account(r)
 	var p buy.Purchase
 	if err == nil {
 		p, err = b.purchase(r)
 	}
-	p.User, p.Name, p.Network = user, name, AddressOf(r.RemoteAddr)
+	p.User, p.Name, p.Session, p.Network = who.User, who.Name, who.Session, AddressOf(r.RemoteAddr)
 	var a answer
 	if err == nil {
 		a, err = b.pressed(r, &p)
 	}
-	b.acts.note(r, seckill.ActBuy, p.Item, acts.Seen{User: user}, 0, err)
+	b.acts.note(r, seckill.ActBuy, p.Item, acts.Seen{User: who.User}, 0, err)
 	return a, err
-}
-
-// who finds out who sent a request, and bounds how often they do.
-func (b *buyer) who(r *http.Request) (user, name string, err error) {
-	token, err := bearerToken(r)
-	if err != nil {
-		return "", "", err
-	}
-	if user, name, err = b.names.Named(token); err == nil {
-		err = b.limits.ofUser(user, r.Pattern)
-	}
-	return user, name, err
 }
 
 // pressed checks a purchase and makes it.

@@ -49,6 +49,8 @@ var rules = []rule{
 	{"/seckill/challenge", forms, crowds},
 	{"/seckill/ticket", forms, crowds},
 	{"/signin", bucket.Rate{}, signings},
+	{"/signin/sessions", reads, crowds},
+	{"/signin/end", forms, crowds},
 	{"/seckill/alipay/notify", bucket.Rate{}, bucket.Rate{}},
 }
 
@@ -110,21 +112,34 @@ func tooMany(wait time.Duration, whose seckill.Reason) error {
 
 // caller finds out who sent a request, and bounds how often they do.
 type caller struct {
-	auth   Auth
-	limits *Limits
+	auth     Auth
+	limits   *Limits
+	sessions seckill.SessionReader // nil if no session ends before its tokens
 }
 
-// user returns the caller's user id.
-func (c caller) user(r *http.Request) (string, error) {
+func newCaller(auth Auth, o *Options) caller { return caller{auth, o.Limits, o.Sessions} }
+
+// account returns whose token the caller has. What may change something is a POST, and asks whether the token's session
+// has ended; what only reads takes a token until it ends by itself.
+func (c caller) account(r *http.Request) (seckill.Claims, error) {
 	token, err := bearerToken(r)
 	if err != nil {
-		return "", err
+		return seckill.Claims{}, err
 	}
-	id, err := c.auth.User(token)
+	who, err := c.auth.Claims(token)
 	if err == nil {
-		err = c.limits.ofUser(id, r.Pattern)
+		err = c.limits.ofUser(who.User, r.Pattern)
 	}
-	return id, err
+	if err == nil && c.sessions != nil && r.Method == http.MethodPost {
+		err = seckill.CheckSession(r.Context(), c.sessions, who.User, who.Session)
+	}
+	return who, err
+}
+
+// user returns the caller's user id, as account does.
+func (c caller) user(r *http.Request) (string, error) {
+	who, err := c.account(r)
+	return who.User, err
 }
 
 // owner returns the caller, and refuses a text that is not an order's id.

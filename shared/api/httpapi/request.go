@@ -18,9 +18,10 @@ const (
 	maxTrace    = 128 // bytes of a request id
 )
 
-// Auth turns a bearer token into a user id in decimal digits. Any failure is an *seckill.Error with CodeToken.
+// Auth reads a bearer token. Any failure is an *seckill.Error with CodeToken.
 type Auth interface {
-	User(token string) (string, error)
+	// Claims returns what the token says: at least the user id.
+	Claims(token string) (seckill.Claims, error)
 }
 
 // bearerToken returns the caller's token (RFC 6750 section 2.1; the scheme is case-insensitive).

@@ -15,19 +15,30 @@ type SignIn interface {
 	List(ctx context.Context) ([]seckill.Issuer, error)
 	// SignIn gives a shopper the shop's own token. CodeInvalid, CodeSignIn, CodeSignInBroken, CodeUnavailable.
 	SignIn(ctx context.Context, g seckill.Grant) (signin.Session, error)
+	// SignedIn lists where a shopper is signed in. CodeUnavailable.
+	SignedIn(ctx context.Context, user string) ([]seckill.Session, error)
+	// End ends a session of a shopper, or all if id is "". CodeUnavailable.
+	End(ctx context.Context, user, id string) (int, error)
 }
+
+const maxEndBody = 1 << 10 // bytes of a request to end a session; real ones have about 50
 
 // cacheIssuers: issuers change when an operator changes them.
 var cacheIssuers = []string{"public, max-age=60"}
 
-// NewSignIn serves GET and POST /signin.
-func NewSignIn(flow SignIn, o Options) *Handler {
-	s := &signer{flow}
+// NewSignIn serves GET and POST /signin, GET /signin/sessions and POST /signin/end.
+func NewSignIn(flow SignIn, auth Auth, o Options) *Handler {
+	s := &signer{flow, newCaller(auth, &o)}
 	return newHandler(o, newRoute(http.MethodGet, "/signin", s.issuers),
-		newRoute(http.MethodPost, "/signin", s.signIn))
+		newRoute(http.MethodPost, "/signin", s.signIn),
+		newRoute(http.MethodGet, "/signin/sessions", s.sessions),
+		newRoute(http.MethodPost, "/signin/end", s.end))
 }
 
-type signer struct{ flow SignIn }
+type signer struct {
+	flow   SignIn
+	caller caller
+}
 
 type issuerJSON struct {
 	Issuer        string `json:"issuer"`
@@ -58,16 +69,78 @@ func (s *signer) signIn(r *http.Request, _ string) (answer, error) {
 	}
 	got, err := s.flow.SignIn(r.Context(), seckill.Grant{Kind: seckill.GrantKind(g.Kind), Issuer: string(g.Issuer),
 		ClientID: string(g.ClientID), Code: string(g.Code), Verifier: string(g.Verifier), Nonce: string(g.Nonce),
-		RedirectURI: string(g.RedirectURI), RefreshToken: string(g.RefreshToken), Token: string(g.Token)})
+		RedirectURI: string(g.RedirectURI), RefreshToken: string(g.RefreshToken), Token: string(g.Token),
+		Session: string(g.Session), Device: seckill.DeviceOf(r.UserAgent())})
 	if err != nil {
 		return answer{}, err
 	}
 	return encode(cacheNever, struct {
 		Token   string `json:"token"`
 		User    string `json:"user"`
+		Session string `json:"session"`
 		Expires string `json:"expires_at"`
 		Refresh string `json:"refresh_token,omitempty"`
-	}{got.Token, got.User, rfc3339(got.Expires), got.Refresh})
+	}{got.Token, got.User, got.ID, rfc3339(got.Expires), got.Refresh})
+}
+
+func (s *signer) sessions(r *http.Request, _ string) (answer, error) {
+	who, err := s.caller.account(r)
+	if err != nil {
+		return answer{}, err
+	}
+	list, err := s.flow.SignedIn(r.Context(), who.User)
+	if err != nil {
+		return answer{}, err
+	}
+	out := make([]sessionJSON, len(list))
+	for i, is := range list {
+		out[i] = sessionJSON{is.ID, is.Device, rfc3339(is.Began), rfc3339(is.Renewed), is.ID == who.Session}
+	}
+	return encode(cacheNever, struct {
+		Sessions []sessionJSON `json:"sessions"`
+	}{out})
+}
+
+type sessionJSON struct {
+	Session string `json:"session"`
+	Device  string `json:"device,omitempty"`
+	Began   string `json:"began_at"`
+	Renewed string `json:"renewed_at"`
+	Current bool   `json:"current"`
+}
+
+func (s *signer) end(r *http.Request, _ string) (answer, error) {
+	user, err := s.caller.user(r)
+	if err != nil {
+		return answer{}, err
+	}
+	var asked struct {
+		Session sessionField `json:"session"`
+	}
+	if err := readJSON(r, maxEndBody, &asked); err != nil {
+		return answer{}, err
+	}
+	n, err := s.flow.End(r.Context(), user, string(asked.Session))
+	if err != nil {
+		return answer{}, err
+	}
+	return encode(cacheNever, struct {
+		Ended int `json:"ended"`
+	}{n})
+}
+
+// sessionField is the id of a session, given once; "" means not seen yet.
+type sessionField string
+
+var errSession = seckill.Invalid("session", "")
+
+func (f *sessionField) UnmarshalJSON(b []byte) error {
+	s, ok := text(b)
+	if *f != "" || !ok || !seckill.ValidSession(s) {
+		return errSession
+	}
+	*f = sessionField(s)
+	return nil
 }
 
 // grantJSON is the body of a sign-in; unknown fields are ignored.
@@ -81,6 +154,7 @@ type grantJSON struct {
 	RedirectURI  onceText `json:"redirect_uri"`
 	RefreshToken onceText `json:"refresh_token"`
 	Token        onceText `json:"token"`
+	Session      onceText `json:"session"`
 }
 
 // onceText is a JSON string that occurs at most once. "" means not seen yet.

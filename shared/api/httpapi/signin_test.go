@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -9,7 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/flow/front/signin"
+	"github.com/your-org/seckill/shared/flow/money/pay"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -50,21 +56,24 @@ var largestSignIn = `{"grant":"token","token":"` + strings.Repeat("a", seckill.M
 
 func TestSignIn(t *testing.T) {
 	h, s := newStubs()
-	s.session = signin.Session{Token: "a.b.c", User: alice, Expires: now.Add(time.Hour), Refresh: "r<&>"}
+	s.session = signin.Session{Token: "a.b.c", User: alice, ID: sessionID, Expires: now.Add(time.Hour), Refresh: "r<&>"}
 	body := map[string]any{"grant": "code", "issuer": "https://id.example.com", "client_id": "app", "code": "c",
 		"code_verifier": "v", "nonce": "n", "redirect_uri": "https://shop.example.com/", "refresh_token": "r",
-		"token": "t", "unknown": []int{1}}
+		"token": "t", "session": sessionID, "unknown": []int{1}}
 	text, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := do(t, h, "POST", "/signin", string(text), "Authorization", "-")
-	const want = `{"token":"a.b.c","user":"9223372036854775807","expires_at":"2026-11-11T01:00:00Z","refresh_token":"r<&>"}`
+	w := do(t, h, "POST", "/signin", string(text), "Authorization", "-",
+		"User-Agent", "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 Chrome/142.0.0.0 Mobile Safari/537.36")
+	const want = `{"token":"a.b.c","user":"9223372036854775807","session":"` + sessionID +
+		`","expires_at":"2026-11-11T01:00:00Z","refresh_token":"r<&>"}`
 	if w.Code != 200 || w.Body.String() != want || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("got %d %s, Cache-Control %q", w.Code, w.Body, w.Header().Get("Cache-Control"))
 	}
 	if diff := cmp.Diff(seckill.Grant{Kind: "code", Issuer: "https://id.example.com", ClientID: "app", Code: "c",
-		Verifier: "v", Nonce: "n", RedirectURI: "https://shop.example.com/", RefreshToken: "r", Token: "t"},
+		Verifier: "v", Nonce: "n", RedirectURI: "https://shop.example.com/", RefreshToken: "r", Token: "t",
+		Session: sessionID, Device: "Chrome, Android"},
 		s.grant); diff != "" {
 		t.Errorf("the flow got (+), want (-):\n%s", diff)
 	}
@@ -96,5 +105,96 @@ func TestSignInRefused(t *testing.T) {
 	c.flows.err = seckill.Refuse(seckill.CodeToken)
 	if w := do(t, c.Handler, "GET", "/order/list", ""); w.Header().Get("Www-Authenticate") != "" {
 		t.Errorf("of another status: %v", w.Header())
+	}
+}
+
+const sessionID = "7f0c5dd0a1b94e3f9c2d8a6b5e4f3a21"
+
+// sessionBearer is a token of a session of alice.
+func sessionBearer(t *testing.T, id string) string {
+	signer := must.Get(jwtauth.NewSigner(jwtauth.Keys{Current: secret}))
+	return "Bearer " + must.Get(signer.SignToken(seckill.Claims{User: alice, Session: id, Expires: now.Add(time.Hour)}))
+}
+
+func TestSessions(t *testing.T) {
+	h, s := newStubs()
+	s.sessions = []seckill.Session{{User: alice, ID: sessionID, Device: "Chrome, Android", Began: now,
+		Renewed: now.Add(time.Hour)}, {User: alice, ID: strings.Repeat("0", 32), Began: now, Renewed: now}}
+	w := do(t, h, "GET", "/signin/sessions", "", "Authorization", sessionBearer(t, sessionID))
+	const list = `{"sessions":[{"session":"` + sessionID + `","device":"Chrome, Android",` +
+		`"began_at":"2026-11-11T00:00:00Z","renewed_at":"2026-11-11T01:00:00Z","current":true},` +
+		`{"session":"00000000000000000000000000000000","began_at":"2026-11-11T00:00:00Z",` +
+		`"renewed_at":"2026-11-11T00:00:00Z","current":false}]}`
+	if w.Code != 200 || w.Body.String() != list || s.user != alice {
+		t.Errorf("got %d %s of %s", w.Code, w.Body, s.user)
+	}
+	for body, id := range map[string]string{`{"session":"` + sessionID + `"}`: sessionID, `{}`: ""} {
+		w := do(t, h, "POST", "/signin/end", body)
+		if w.Code != 200 || w.Body.String() != `{"ended":1}` || s.user != alice || s.id != id {
+			t.Errorf("%s: got %d %s, ended %q of %s", body, w.Code, w.Body, s.id, s.user)
+		}
+	}
+	s.calls = 0
+	for _, body := range []string{"", `{"session":""}`, `{"session":7}`, `{"session":"x"}`, `{"session":null}`,
+		`{"session":"` + sessionID + `","session":"` + sessionID + `"}`, `{"session":"` + strings.Repeat("0", 2000) + `"}`} {
+		if w := do(t, h, "POST", "/signin/end", body); w.Code != 422 || s.calls > 0 {
+			t.Errorf("%.80s: got %d %s", body, w.Code, w.Body)
+		}
+	}
+	for _, path := range []string{"GET /signin/sessions", "POST /signin/end"} {
+		method, target, _ := strings.Cut(path, " ")
+		want(t, do(t, h, method, target, "{}", "Authorization", "-"), seckill.CodeToken)
+		s.err = &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Second}
+		want503(t, do(t, h, method, target, "{}"))
+		s.err = nil
+	}
+}
+
+// ended has no session, or does not answer.
+type ended struct{ err error }
+
+func (e ended) Session(context.Context, string, string) (seckill.Session, error) {
+	return seckill.Session{}, e.err
+}
+
+// TestEndedSessionsChangeNothing: each route that is a POST and takes a token refuses one of an ended session, before
+// it does anything; each that reads takes it. A token of no session passes.
+func TestEndedSessionsChangeNothing(t *testing.T) {
+	h, s := newStubsWith(Options{Sessions: ended{seckill.ErrNoSession}})
+	s.views, s.orders = []shop.View{view()}, []shop.OrderView{orderView()}
+	s.way = pay.Way{Kind: "page", URL: "https://x"}
+	away, still := newStubsWith(Options{Sessions: ended{errors.New("no answer")}})
+	refused := 0
+	for _, rt := range h.Routes() {
+		target := strings.NewReplacer("{id}", orderID, "{seckill_id}", "1").Replace(rt.Pattern)
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(rt.Method, target, strings.NewReader("{}"))
+		h.ServeHTTP(w, r)
+		takes := strings.Contains(w.Body.String(), "invalid_token") // a request without one is refused
+		if !takes || rt.Pattern == "/seckill/buy" {                 // consume asks about that
+			continue
+		}
+		token := sessionBearer(t, sessionID)
+		s.calls, still.calls = 0, 0
+		w = do(t, h, rt.Method, target, "{}", "Authorization", token)
+		if rt.Method == "GET" {
+			if w.Code == 403 {
+				t.Errorf("%s %s: got %d %s, want it read", rt.Method, target, w.Code, w.Body)
+			}
+			continue
+		}
+		refused++
+		if want(t, w, seckill.CodeToken); s.calls > 0 {
+			t.Errorf("%s %s did something", rt.Method, target)
+		}
+		if want503(t, do(t, away, rt.Method, target, "{}", "Authorization", token)); still.calls > 0 {
+			t.Errorf("%s %s did something without knowing", rt.Method, target)
+		}
+		if w := do(t, h, rt.Method, target, "{}"); w.Code == 403 {
+			t.Errorf("%s %s, a token of no session: %d %s", rt.Method, target, w.Code, w.Body)
+		}
+	}
+	if refused < 7 {
+		t.Errorf("%d routes were looked at", refused)
 	}
 }

@@ -52,6 +52,7 @@ type stubs struct {
 	issuers  []seckill.Issuer
 	grant    seckill.Grant
 	session  signin.Session // the answer of SignIn
+	sessions []seckill.Session
 	asked    admit.Caller
 	solved   seckill.Answer
 	given    seckill.Challenge
@@ -134,9 +135,19 @@ func (s *stubs) SignIn(_ context.Context, g seckill.Grant) (signin.Session, erro
 		return signin.Session{}, err
 	}
 	if s.session.User == "" {
-		s.session.User, s.session.Token = alice, "a.b.c"
+		s.session.User, s.session.Token, s.session.ID = alice, "a.b.c", sessionID
 	}
 	return s.session, nil
+}
+
+func (s *stubs) SignedIn(_ context.Context, user string) ([]seckill.Session, error) {
+	s.user = user
+	return s.sessions, s.called()
+}
+
+func (s *stubs) End(_ context.Context, user, id string) (int, error) {
+	s.user, s.id = user, id
+	return 1, s.called()
 }
 
 func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (pay.Way, error) {
@@ -172,7 +183,7 @@ func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3
 func newStubsWith(o Options) (*Handler, *stubs) {
 	s := &stubs{}
 	auth := verifier()
-	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o), NewSignIn(s, o),
+	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o), NewSignIn(s, auth, o),
 		NewAdmit(s, auth, o)), s
 }
 

@@ -24,11 +24,18 @@ const MaxToken = 4 << 10
 // accessToken is the sub claim of a token that permits buying; refresh tokens have another sub.
 const accessToken = "1"
 
+// audience is the aud claim of a token for the shop. iss is no name of an issuer: it has been the user id since before
+// the shop had a sign-in.
+const audience = "seckill"
+
 // Keys are the secrets that may have signed a token. To rotate: add the new secret under a new kid, switch the issuer
 // to it, and remove the old kid after its last token has expired.
 type Keys struct {
 	Current string            // the secret for tokens without a kid; "" refuses them
 	ByKid   map[string]string // secrets by the kid of a token's header
+	// AudienceFrom is when tokens that do not say whom they are for become invalid; zero means never. Those of
+	// seckill.TokenSigner say it.
+	AudienceFrom time.Time
 }
 
 // Verifier checks tokens. It is safe for concurrent use.
@@ -37,12 +44,13 @@ type Verifier struct {
 	clock   seckill.Clock
 	current any // []byte, stored as an interface so that no call allocates one; nil without a current key
 	byKid   map[string]any
-	hashKey []byte // for Hash
+	from    time.Time // Keys.AudienceFrom
+	hashKey []byte    // for Hash
 }
 
 // New returns a verifier. It refuses an empty key set and an empty secret, with which anyone could sign.
 func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
-	v := &Verifier{clock: clock, byKid: make(map[string]any, len(keys.ByKid))}
+	v := &Verifier{clock: clock, byKid: make(map[string]any, len(keys.ByKid)), from: keys.AudienceFrom}
 	if keys.Current != "" {
 		v.current = []byte(keys.Current)
 	}
@@ -71,34 +79,28 @@ func (v *Verifier) User(token string) (string, error) {
 	return string(c.User), err
 }
 
-// Account returns the user id of an access token, and when the user's account was made: zero if the token does not
-// say. It fails as User does.
-func (v *Verifier) Account(token string) (user string, created time.Time, err error) {
+// Claims returns what an access token says. Session is "" for the sid of another issuer, which is a session of its own,
+// Name as seckill.PlainName has it; Expires is not set. It fails as User does.
+func (v *Verifier) Claims(token string) (seckill.Claims, error) {
 	c, err := v.claims(token)
 	if err != nil {
-		return "", time.Time{}, err
+		return seckill.Claims{}, err
+	}
+	out := seckill.Claims{User: string(c.User)}
+	if c.Audience == forShop {
+		out.Session = string(c.Session)
 	}
 	if s, err := strconv.ParseFloat(string(c.Created), 64); err == nil && s > 0 && s <= maxCreated {
-		created = time.Unix(int64(s), 0).UTC()
+		out.Created = time.Unix(int64(s), 0).UTC()
 	}
-	return string(c.User), created, nil
+	if c.Name != nil && json.Unmarshal(c.Name, &out.Name) == nil {
+		out.Name = seckill.PlainName(out.Name)
+	}
+	return out, nil
 }
 
 // maxCreated is the year 9999, in Unix seconds.
 const maxCreated = 253402300799
-
-// Named returns the user id of an access token and the user's name as seckill.PlainName has it, "" if the token does
-// not say. It fails as User does.
-func (v *Verifier) Named(token string) (user, name string, err error) {
-	c, err := v.claims(token)
-	if err != nil {
-		return "", "", err
-	}
-	if c.Name != nil && json.Unmarshal(c.Name, &name) == nil {
-		name = seckill.PlainName(name)
-	}
-	return string(c.User), name, nil
-}
 
 func (v *Verifier) claims(token string) (claims, error) {
 	if len(token) > MaxToken {
@@ -108,7 +110,7 @@ func (v *Verifier) claims(token string) (claims, error) {
 	if t, err := v.parser.ParseWithClaims(token, &c, v.key); err != nil {
 		return claims{}, refuse(unread(t, err), err)
 	}
-	if reason, err := c.validate(v.clock.Now()); err != nil {
+	if reason, err := c.validate(v.clock.Now(), v.from); err != nil {
 		return claims{}, refuse(reason, err)
 	}
 	return c, nil
@@ -175,6 +177,8 @@ type claims struct {
 	Subject   string   `json:"sub"`
 	Expires   *float64 `json:"exp"` // seconds since 1970 (NumericDate: RFC 7519 section 2), exact to 2^53
 	NotBefore *float64 `json:"nbf"`
+	Audience  forUs    `json:"aud"`
+	Session   session  `json:"sid"`
 	// seconds since 1970, of any type: issuers made tokens before anybody read it
 	Created json.RawMessage `json:"created"`
 	Name    json.RawMessage `json:"name"` // of any type, too
@@ -183,7 +187,7 @@ type claims struct {
 // UnmarshalJSON decodes claims, each of which may occur only once (RFC 7519 section 4): otherwise issuer and reader
 // of a token could see different users.
 func (c *claims) UnmarshalJSON(b []byte) error {
-	if err := CheckNames(b, "iss", "sub", "exp", "nbf"); err != nil {
+	if err := CheckNames(b, "iss", "sub", "exp", "nbf", "aud", "sid"); err != nil {
 		return err
 	}
 	type plain claims
@@ -201,8 +205,8 @@ func Early(now time.Time, begins ...*float64) bool {
 	return slices.ContainsFunc(begins, func(at *float64) bool { return at != nil && *at > latest })
 }
 
-// validate returns what is wrong with the claims at a time.
-func (c *claims) validate(now time.Time) (seckill.Reason, error) {
+// validate returns what is wrong with the claims at a time; tokens need an audience from another time on.
+func (c *claims) validate(now, from time.Time) (seckill.Reason, error) {
 	seconds := float64(now.UnixMilli()) / 1000
 	switch {
 	case c.Expires == nil:
@@ -215,8 +219,42 @@ func (c *claims) validate(now time.Time) (seckill.Reason, error) {
 		return seckill.TokenClaims, errors.New("jwtauth: not an access token")
 	case c.User == "":
 		return seckill.TokenClaims, errUser
+	case c.Audience == forOthers:
+		return seckill.TokenAudience, errors.New("jwtauth: for another audience")
+	case c.Audience == forAnybody && !from.IsZero() && !now.Before(from):
+		return seckill.TokenAudience, errors.New("jwtauth: no audience")
 	}
 	return "", nil
+}
+
+// forUs is the aud claim, a text or several: whom a token is for.
+type forUs int
+
+const (
+	forAnybody forUs = iota // it does not say
+	forShop
+	forOthers
+)
+
+func (f *forUs) UnmarshalJSON(b []byte) error {
+	var several []string
+	*f = forOthers
+	if string(b) == `"`+audience+`"` ||
+		len(b) > 0 && b[0] == '[' && json.Unmarshal(b, &several) == nil && slices.Contains(several, audience) {
+		*f = forShop
+	}
+	return nil
+}
+
+// session is the sid claim; one that the shop did not make is none.
+type session string
+
+func (s *session) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil && seckill.ValidSession(text) {
+		*s = session(text)
+	}
+	return nil
 }
 
 var errUser = errors.New("jwtauth: iss is not a user id")
@@ -259,17 +297,20 @@ func NewSigner(keys Keys) (*Signer, error) {
 	return s, nil
 }
 
-// SignToken implements seckill.TokenSigner. user must be a user id as User returns it.
-func (s *Signer) SignToken(user, name string, created, expires time.Time) (string, error) {
-	if !seckill.ValidUserID(user) {
+// SignToken implements seckill.TokenSigner. c.User must be a user id as User returns it.
+func (s *Signer) SignToken(c seckill.Claims) (string, error) {
+	if !seckill.ValidUserID(c.User) {
 		return "", errUser
 	}
-	claims := jwt.MapClaims{"iss": json.Number(user), "sub": accessToken, "exp": expires.Unix()}
-	if name != "" {
-		claims["name"] = name
+	claims := jwt.MapClaims{"iss": json.Number(c.User), "sub": accessToken, "aud": audience, "exp": c.Expires.Unix()}
+	if c.Session != "" {
+		claims["sid"] = c.Session
 	}
-	if !created.IsZero() {
-		claims["created"] = created.Unix()
+	if c.Name != "" {
+		claims["name"] = c.Name
+	}
+	if !c.Created.IsZero() {
+		claims["created"] = c.Created.Unix()
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims)
 	if s.kid != "" {
@@ -285,5 +326,5 @@ func Sign(secret, user string, expires time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.SignToken(user, "", time.Time{}, expires)
+	return s.SignToken(seckill.Claims{User: user, Expires: expires})
 }

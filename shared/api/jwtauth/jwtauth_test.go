@@ -301,27 +301,64 @@ func TestWithoutCurrentKeyOnlyKidsAreAccepted(t *testing.T) {
 	}
 }
 
+// TestAudience: a token for others is refused; one that does not say whom it is for, from a date on. Only a token for
+// the shop is of a session of the shop.
+func TestAudience(t *testing.T) {
+	const sid = "7f0c5dd0a1b94e3f9c2d8a6b5e4f3a21"
+	later := must.Get(New(Keys{Current: secret, AudienceFrom: now.Add(time.Millisecond)}, fixedClock{now}))
+	closed := must.Get(New(Keys{Current: secret, AudienceFrom: now}, fixedClock{now}))
+	for more, c := range map[string]struct {
+		session      string
+		open, closed seckill.Reason
+	}{
+		``:                                     {"", "", seckill.TokenAudience},
+		`,"aud":"seckill"`:                     {"", "", ""},
+		`,"aud":["x","seckill"]`:               {"", "", ""},
+		`,"aud":"x"`:                           {"", seckill.TokenAudience, seckill.TokenAudience},
+		`,"aud":[]`:                            {"", seckill.TokenAudience, seckill.TokenAudience},
+		`,"aud":null`:                          {"", seckill.TokenAudience, seckill.TokenAudience},
+		`,"aud":{"a":"seckill"}`:               {"", seckill.TokenAudience, seckill.TokenAudience},
+		`,"aud":"x","aud":"seckill"`:           {"", seckill.TokenMalformed, seckill.TokenMalformed},
+		`,"aud":"seckill","sid":"` + sid + `"`: {sid, "", ""},
+		`,"aud":"seckill","sid":7`:             {"", "", ""},
+		`,"aud":"seckill","sid":"user:7"`:      {"", "", ""},
+		`,"sid":"` + sid + `"`:                 {"", "", seckill.TokenAudience},
+	} {
+		token := hs256(header, fmt.Sprintf(`{"iss":42,"sub":"1","exp":%d%s}`, now.Unix()+1, more), secret)
+		for v, want := range map[*Verifier]seckill.Reason{newVerifier(t): c.open, later: c.open, closed: c.closed} {
+			got, err := v.Claims(token)
+			var reason seckill.Reason
+			if err != nil {
+				reason = seckill.AsError(err).Token
+			}
+			if reason != want || err == nil && (got.User != "42" || got.Session != c.session) {
+				t.Errorf("%s, from %s on: %+v, %v; want %q, session %q", more, v.from, got, err, want, c.session)
+			}
+		}
+	}
+}
+
 // TestNamed: a token tells its user's name, as PlainName has it; a strange name is ignored, and refuses nobody.
 func TestNamed(t *testing.T) {
 	s, err := NewSigner(Keys{Current: secret})
 	must.OK(t, err)
 	long := strings.Repeat("雷", seckill.MaxName)
 	for name, want := range map[string]string{"": "", "李雷": "李雷", " Li\u202e\x00\n Lei ": "Li Lei", long + "雷": long} {
-		token, err := s.SignToken("42", name, time.Time{}, now.Add(time.Minute))
+		token, err := s.SignToken(seckill.Claims{User: "42", Name: name, Expires: now.Add(time.Minute)})
 		must.OK(t, err)
-		if user, got, err := newVerifier(t).Named(token); user != "42" || got != want || err != nil {
-			t.Errorf("%q: user %s, name %q, %v; want %q", name, user, got, err, want)
+		if got, err := newVerifier(t).Claims(token); got.User != "42" || got.Name != want || err != nil {
+			t.Errorf("%q: %+v, %v; want %q", name, got, err, want)
 		}
 	}
 	for _, name := range []string{"7", "null", "{}", `["x"]`} {
 		token := hs256(header, fmt.Sprintf(`{"iss":42,"sub":"1","exp":%d,"name":%s}`, now.Unix()+1, name), secret)
-		if user, got, err := newVerifier(t).Named(token); user != "42" || got != "" || err != nil {
-			t.Errorf("%s: user %s, name %q, %v", name, user, got, err)
+		if got, err := newVerifier(t).Claims(token); got.User != "42" || got.Name != "" || err != nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	if user, name, err := newVerifier(t).Named(hs256(header, payload("42"), "guess")); user != "" || name != "" ||
+	if got, err := newVerifier(t).Claims(hs256(header, payload("42"), "guess")); got != (seckill.Claims{}) ||
 		seckill.CodeOf(err) != seckill.CodeToken {
-		t.Errorf("forged: %s, %s, %v", user, name, err)
+		t.Errorf("forged: %+v, %v", got, err)
 	}
 }
 
@@ -351,15 +388,16 @@ func TestSigner(t *testing.T) {
 		s, err := NewSigner(c.keys)
 		must.OK(t, err)
 		for created, claim := range map[time.Time]string{made: fmt.Sprintf(`"created":%d,`, made.Unix()), {}: ""} {
-			got, err := s.SignToken("9223372036854775807", "", created, ends)
-			want := hs256(c.want, fmt.Sprintf(`{%s"exp":%d,"iss":9223372036854775807,"sub":"1"}`, claim, ends.Unix()),
-				c.secret)
+			got, err := s.SignToken(seckill.Claims{User: "9223372036854775807", Session: "a", Created: created,
+				Expires: ends})
+			want := hs256(c.want, fmt.Sprintf(
+				`{"aud":"seckill",%s"exp":%d,"iss":9223372036854775807,"sid":"a","sub":"1"}`, claim, ends.Unix()), c.secret)
 			if err != nil || got != want {
 				t.Errorf("%s: got %s, %v, want %s", name, got, err, want)
 			}
 		}
 		for _, user := range []string{"", "0", "x", "9223372036854775808"} {
-			if got, err := s.SignToken(user, "", made, ends); err == nil {
+			if got, err := s.SignToken(seckill.Claims{User: user, Created: made, Expires: ends}); err == nil {
 				t.Errorf("%s: signed for user %q: %s", name, user, got)
 			}
 		}

@@ -90,10 +90,10 @@ func holdBlock(t *testing.T, name, want string) {
 
 // reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditOn", "BlocksOn",
-	"Counted", "Counts", "DueOrders", "FulfilDue", "ListActivities", "ListBlocks", "Live", "NewestOrders",
-	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
+	"Counted", "Counts", "DueOrders", "FulfilDue", "ListActivities", "ListBlocks", "ListSessions", "Live",
+	"NewestOrders", "Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
 	"Questions", "Quota", "Quotas", "RangeBlocks", "Reconciliations", "SpanQuota",
-	"RefundsDue", "RefundsOn", "RefundsOutside", "RefundsRefused", "Return", "Returns", "Stored",
+	"RefundsDue", "RefundsOn", "RefundsOutside", "RefundsRefused", "Return", "Returns", "Session", "Stored",
 	"Units", "UserBlocks", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}
 
 // TestDataPageListsTheTransactions: the section names each method that writes, in its table or below, and no other.

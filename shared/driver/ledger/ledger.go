@@ -46,23 +46,26 @@ func begin(o *seckill.Order, cause string) {
 	}
 }
 
-// Place implements seckill.Ledger in Count+4 writes, and one more for a limit that spans a family. It sets the state to
-// pending_payment and adds a first entry to an empty o.History. An order whose number of units is not Count, or that
-// lacks a price, buckets or times, is a programming error and returns an error that callers treat as a fault. It gives
-// up after seckill.PlaceTimeout.
+// Place implements seckill.Ledger in Count+4 writes, and one more each for a limit that spans a family and for a session.
+// It sets the state to pending_payment and adds a first entry to an empty o.History. An order whose number of units is
+// not Count, or that lacks a price, buckets or times, is a programming error and returns an error that callers treat as
+// a fault. It gives up after seckill.PlaceTimeout.
 func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	o.State, o.CloseTo, o.Reason = seckill.PendingPayment, "", ""
 	begin(&o, "placed")
 	if err := checkPlace(&o); err != nil {
 		return fmt.Errorf("ledger: place %s: %w", o.ID, err)
 	}
-	writes := make([]Write, 0, o.Count+5)
+	writes := make([]Write, 0, o.Count+6)
 	writes = append(writes,
 		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
 		charge(quotaKey(o.User, o.Item), &o, Row{"v": Version, "newest": o.ID}, limit))
 	writes = append(writes, notBlocked(o.User, o.Item, o.Placed)...)
 	if o.Span != "" {
 		writes = append(writes, charge(spanKey(o.User, o.Span), &o, Row{"v": Version}, limit))
+	}
+	if o.Session != "" {
+		writes = append(writes, Write{Key: signInKey(o.User, o.Session), Op: OpCheck, If: []Cond{Eq("v", Version)}})
 	}
 	first := len(writes) // of the units
 	for _, n := range o.Units {
@@ -81,6 +84,8 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 		return seckill.ErrBlocked
 	case c.failed(1), o.Span != "" && c.failed(4):
 		return seckill.ErrQuota
+	case o.Session != "" && c.failed(first-1):
+		return seckill.ErrNoSession
 	}
 	for i, n := range o.Units {
 		if !c.failed(first + i) {

@@ -263,6 +263,16 @@ var lifeSteps = []struct {
 	{"EndStaffSession", "Transact 1", func(l seckill.Ledger) error {
 		return l.(seckill.StaffSessions).EndStaffSession(ctx, "k")
 	}},
+	{"BeginSession", "Transact 1", func(l seckill.Ledger) error { return l.BeginSession(ctx, signedIn) }},
+	{"Place of a session", "Transact 6", func(l seckill.Ledger) error {
+		o := order("s", 19)
+		o.Session = signedIn.ID
+		return l.Place(ctx, o, 9)
+	}},
+	{"RenewSession", "Transact 1", func(l seckill.Ledger) error { return l.RenewSession(ctx, signedIn) }},
+	{"Session", "Get", func(l seckill.Ledger) error { return second(l.Session(ctx, "7", signedIn.ID)) }},
+	{"ListSessions", "Query", func(l seckill.Ledger) error { return second(l.ListSessions(ctx, "7", 9)) }},
+	{"EndSession", "Transact 1", func(l seckill.Ledger) error { return l.EndSession(ctx, "7", signedIn.ID) }},
 	{"Refunded and stay", "Transact 3", func(l seckill.Ledger) error {
 		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, 0, "t2", seckill.RefundOwed,
 			seckill.RefundOwed, start, "c")
@@ -375,6 +385,9 @@ func written(t *testing.T) (*ledger.Ledger, *memory.Rows) {
 	return l, rows
 }
 
+var signedIn = seckill.Session{User: "7", ID: strings.Repeat("a", 32), Device: "Safari, iPhone", Began: start,
+	Renewed: start}
+
 func second[T any](_ T, err error) error { return err }
 
 func TestEachMethodIsOneCallOnRowsOrOneForEachShard(t *testing.T) {
@@ -434,7 +447,7 @@ func TestAFaultOfRowsIsAFault(t *testing.T) {
 			began := time.Now()
 			must.Is(t, errFault, step.run(l), step.name)
 			want := time.Duration(0)
-			if step.name == "Place" {
+			if strings.HasPrefix(step.name, "Place") {
 				want = seckill.PlaceTimeout
 			}
 			must.Equal(t, want, time.Since(began), step.name, "gave up after")

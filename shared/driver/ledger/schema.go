@@ -20,7 +20,8 @@ const (
 	TableAudit           = "audit"
 	TableProposals       = "proposals"
 	TableActivities      = "activities"
-	TableSessions        = "sessions"
+	TableSessions        = "sessions" // of staff
+	TableSignIns         = "signins"  // sessions of shoppers
 	TableLive            = "live"
 
 	IndexOrdersByUser = "orders_by_user"
@@ -91,5 +92,6 @@ var Schema = []Table{
 		{Name: IndexActivitiesListed, PK: "list", SK: "end_id"},
 	}},
 	{Name: TableSessions, PK: "list", SK: "session", TTL: attrExpires},
+	{Name: TableSignIns, PK: "user", SK: "session", TTL: attrExpires},
 	{Name: TableLive, PK: "item", TTL: attrExpires},
 }

@@ -1,11 +1,15 @@
-// Package signin signs shoppers in: it takes what an issuer of OpenID Connect has confirmed and gives the shop's own
-// token, which the steps buy and shop accept. In: a code, a refresh token or a token of an issuer. Out: a token that
-// ends after an hour at most, and never after the issuer's proof. It touches the issuers and the ledger's identities.
+// Package signin signs shoppers in and out: it takes what an issuer of OpenID Connect has confirmed and gives the
+// shop's own token, which other steps accept. In: a code, a refresh token or a token of an issuer. Out: a token of a session,
+// which ends after an hour at most, and never after the issuer's proof. It touches the issuers, and the ledger's
+// identities and sessions.
 package signin
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -15,15 +19,25 @@ import (
 // would have to sign in anew.
 const tries = 3
 
+// surplus is how many sessions a sign-in looks at: more than a shopper may have, for those that were not ended in time.
+const surplus = 5 * seckill.MaxSessions
+
 // Deps are the step's dependencies.
 type Deps struct {
 	Issuers    seckill.Issuers
 	Pages      seckill.ReturnPages
 	Identities seckill.Identities
-	IDs        seckill.UserIDs
+	Sessions   seckill.Sessions
+	IDs        IDs
 	Signer     seckill.TokenSigner
 	Clock      seckill.Clock
 	Meter      seckill.Meter
+}
+
+// IDs makes ids that nobody can guess.
+type IDs interface {
+	seckill.UserIDs
+	Token() string // as seckill.ValidSession
 }
 
 // Flow is one instance of the step. It has no memory.
@@ -36,6 +50,7 @@ func New(d Deps) *Flow { return &Flow{d} }
 type Session struct {
 	Token   string // the shop's own
 	User    string
+	ID      string    // the session that Token is of
 	Expires time.Time // of Token; whole seconds
 	Refresh string    // the issuer's refresh token; "" if there is none, or the earlier token stays valid
 }
@@ -83,12 +98,109 @@ func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (Session, error) {
 	if !expires.After(f.Clock.Now()) {
 		return Session{}, &seckill.Error{Code: seckill.CodeSignIn, Token: seckill.TokenExpired}
 	}
-	token, err := f.Signer.SignToken(user, p.Name, p.Created, expires)
+	id, err := f.session(ctx, &g, user)
+	if err != nil {
+		return Session{}, seckill.AsError(err)
+	}
+	token, err := f.Signer.SignToken(seckill.Claims{User: user, Session: id, Name: p.Name, Created: p.Created,
+		Expires: expires})
 	if err != nil {
 		return Session{}, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
 	f.Meter.Count(seckill.EventSignedIn, 1)
-	return Session{Token: token, User: user, Expires: expires, Refresh: p.Refresh}, nil
+	return Session{Token: token, User: user, ID: id, Expires: expires, Refresh: p.Refresh}, nil
+}
+
+// session begins a session, or renews the grant's. What ended cannot be renewed: CodeSignIn.
+func (f *Flow) session(ctx context.Context, g *seckill.Grant, user string) (id string, err error) {
+	now := f.Clock.Now()
+	s := seckill.Session{User: user, ID: f.IDs.Token(), Device: g.Device, Began: now, Renewed: now}
+	write := f.Sessions.BeginSession
+	if g.Kind != seckill.GrantCode && g.Session != "" {
+		s.ID, write = g.Session, f.Sessions.RenewSession
+	}
+	for range tries {
+		if s.ID == g.Session {
+			old, e := f.Sessions.Session(ctx, user, s.ID)
+			s.Began, err = old.Began, e
+			if e == nil && over(&old, now) {
+				err = seckill.ErrNoSession
+			}
+		}
+		if err == nil {
+			err = write(ctx, s)
+		}
+		switch {
+		case err == nil:
+			f.tidy(ctx, user)
+			return s.ID, nil
+		case errors.Is(err, seckill.ErrNoSession):
+			return "", &seckill.Error{Code: seckill.CodeSignIn, Token: seckill.TokenEnded}
+		}
+	}
+	return "", err
+}
+
+// tidy ends the sessions of a user that are too many, those first that were renewed longest ago. What a fault leaves,
+// the next sign-in ends.
+func (f *Flow) tidy(ctx context.Context, user string) {
+	all, err := f.Sessions.ListSessions(ctx, user, surplus)
+	if err != nil || len(all) <= seckill.MaxSessions {
+		return
+	}
+	sorted(all)
+	_ = f.end(ctx, user, all[seckill.MaxSessions:])
+}
+
+// over reports whether a session has ended unused.
+func over(s *seckill.Session, now time.Time) bool { return now.Sub(s.Renewed) >= seckill.SessionIdle }
+
+// sorted sorts sessions: those first that were renewed last.
+func sorted(all []seckill.Session) {
+	slices.SortFunc(all, func(a, b seckill.Session) int {
+		return cmp.Or(b.Renewed.Compare(a.Renewed), strings.Compare(a.ID, b.ID))
+	})
+}
+
+// SignedIn returns the sessions of a user that have not ended, those first that were renewed last. The error is an
+// *seckill.Error: CodeUnavailable.
+func (f *Flow) SignedIn(ctx context.Context, user string) ([]seckill.Session, error) {
+	all, err := f.Sessions.ListSessions(ctx, user, surplus)
+	if err != nil {
+		return nil, seckill.AsError(err)
+	}
+	now := f.Clock.Now()
+	all = slices.DeleteFunc(all, func(s seckill.Session) bool { return over(&s, now) })
+	sorted(all)
+	return all, nil
+}
+
+// End ends a session of a user, or all if id is "", and returns how many. The error is an *seckill.Error:
+// CodeUnavailable.
+func (f *Flow) End(ctx context.Context, user, id string) (n int, err error) {
+	if id != "" {
+		return 1, f.end(ctx, user, []seckill.Session{{ID: id}})
+	}
+	for {
+		all, err := f.Sessions.ListSessions(ctx, user, surplus)
+		if err != nil {
+			return n, seckill.AsError(err)
+		}
+		if err := f.end(ctx, user, all); err != nil || len(all) == 0 {
+			return n, err
+		}
+		n += len(all)
+	}
+}
+
+// end ends sessions of a user.
+func (f *Flow) end(ctx context.Context, user string, sessions []seckill.Session) error {
+	for i := range sessions {
+		if err := f.Sessions.EndSession(ctx, user, sessions[i].ID); err != nil {
+			return seckill.AsError(err)
+		}
+	}
+	return nil
 }
 
 // user returns an identity's user id, or makes a user id for a new shopper. If two sign-ins run at once, one of them

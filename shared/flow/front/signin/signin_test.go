@@ -1,9 +1,11 @@
 package signin_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,14 +30,16 @@ var (
 
 // stage has the parts of a step, which tests replace.
 type stage struct {
-	clock   *memory.Clock
-	proof   seckill.Proof
-	err     error         // of the issuers
-	redeem  int           // calls of Redeem
-	takes   time.Duration // of each call of the ledger
-	faults  []error       // of the ledger's calls, in order; if nil, the call goes on
-	after   bool          // a fault comes after the effect
-	ledger  seckill.Identities
+	clock  *memory.Clock
+	proof  seckill.Proof
+	err    error         // of the issuers
+	redeem int           // calls of Redeem
+	takes  time.Duration // of each call of the ledger
+	faults []error       // of the ledger's calls, in order; if nil, the call goes on
+	after  bool          // a fault comes after the effect
+	ledger seckill.Identities
+	seckill.Sessions
+	ids     int
 	numbers []string // for new shoppers
 	signs   error
 	counts  map[seckill.Event]int
@@ -44,13 +48,15 @@ type stage struct {
 
 func newStage() *stage {
 	clock := memory.NewClock(now)
-	return &stage{clock: clock, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
+	return &stage{clock: clock, ledger: l, Sessions: l,
 		proof:   seckill.Proof{Identity: person, Checked: now, Expires: now.Add(24 * time.Hour), Refresh: "next"},
 		numbers: []string{"9223372036854775807", "7", "8"}, counts: map[seckill.Event]int{}}
 }
 
 func (s *stage) flow() *signin.Flow {
-	return signin.New(signin.Deps{Issuers: s, Identities: s, IDs: s, Signer: s, Clock: s.clock, Meter: s})
+	return signin.New(signin.Deps{Issuers: s, Identities: s, Sessions: s.Sessions, IDs: s,
+		Signer: s, Clock: s.clock, Meter: s})
 }
 
 func (s *stage) List(context.Context) ([]seckill.Issuer, error) {
@@ -98,12 +104,19 @@ func (s *stage) UserID() string {
 	return next
 }
 
-func (s *stage) SignToken(user, name string, created, expires time.Time) (string, error) {
+func (s *stage) Token() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids++
+	return fmt.Sprintf("%032x", s.ids)
+}
+
+func (s *stage) SignToken(c seckill.Claims) (string, error) {
 	made := int64(0)
-	if !created.IsZero() {
-		made = created.Unix()
+	if !c.Created.IsZero() {
+		made = c.Created.Unix()
 	}
-	return fmt.Sprintf("%s%s until %d, made %d", user, name, expires.Unix(), made), s.signs
+	return fmt.Sprintf("%s%s of %s until %d, made %d", c.User, c.Name, c.Session, c.Expires.Unix(), made), s.signs
 }
 
 func (s *stage) Count(e seckill.Event, n int) {
@@ -141,7 +154,7 @@ func TestLife(t *testing.T) {
 			}
 			continue
 		}
-		if want := fmt.Sprintf("9223372036854775807 until %d, made 0", c.want.Unix()); err != nil ||
+		if want := fmt.Sprintf("9223372036854775807 of %032x until %d, made 0", 1, c.want.Unix()); err != nil ||
 			got.Token != want || !got.Expires.Equal(c.want) {
 			t.Errorf("%s: got %+v, %v, want %s", name, got, err, want)
 		}
@@ -152,11 +165,13 @@ func TestLife(t *testing.T) {
 func TestSession(t *testing.T) {
 	s := newStage()
 	s.proof.Created, s.proof.Name = now.AddDate(-1, 0, 0), " 李雷"
-	for range 2 {
+	for i := range 2 {
 		got, err := s.flow().SignIn(t.Context(), grant)
 		ends := now.Add(time.Hour).Truncate(time.Second)
-		want := signin.Session{User: "9223372036854775807", Expires: ends, Refresh: "next",
-			Token: fmt.Sprintf("9223372036854775807 李雷 until %d, made %d", ends.Unix(), now.AddDate(-1, 0, 0).Unix())}
+		id := fmt.Sprintf("%032x", i+1)
+		want := signin.Session{User: "9223372036854775807", ID: id, Expires: ends, Refresh: "next",
+			Token: fmt.Sprintf("9223372036854775807 李雷 of %s until %d, made %d", id, ends.Unix(),
+				now.AddDate(-1, 0, 0).Unix())}
 		if err != nil || got != want {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
@@ -166,6 +181,165 @@ func TestSession(t *testing.T) {
 	}
 	s.proof.Subject = "another"
 	must.Equal(t, "7", must.Get(s.flow().SignIn(t.Context(), grant)).User, "another person")
+}
+
+// TestSessions: a session is renewed until it is ended or unused for a month, is listed until then, and is its user's.
+func TestSessions(t *testing.T) {
+	s := newStage()
+	f := s.flow()
+	first := grant
+	first.Device = "Chrome, Android"
+	got := must.Get(f.SignIn(t.Context(), first))
+	renewal := grant
+	renewal.Session, renewal.Device = got.ID, "Chrome, Android"
+	s.clock.Advance(time.Hour)
+	s.renewProof()
+	must.Equal(t, got.ID, must.Get(f.SignIn(t.Context(), renewal)).ID, "renewed")
+	other := must.Get(f.SignIn(t.Context(), grant))
+	list := must.Get(f.SignedIn(t.Context(), got.User))
+	must.Equal(t, []seckill.Session{
+		{User: got.User, ID: got.ID, Device: "Chrome, Android", Began: now, Renewed: s.clock.Now()},
+		{User: got.User, ID: other.ID, Began: s.clock.Now(), Renewed: s.clock.Now()},
+	}, list, "listed")
+	ended := func(g seckill.Grant, why string) {
+		t.Helper()
+		_, err := f.SignIn(t.Context(), g)
+		if e := seckill.AsError(err); e.Code != seckill.CodeSignIn || e.Token != seckill.TokenEnded {
+			t.Errorf("%s: got %v, want it refused as ended", why, err)
+		}
+	}
+	must.Equal(t, 1, must.Get(f.End(t.Context(), got.User, got.ID)), "ended")
+	ended(renewal, "an ended session")
+	anothers := grant
+	anothers.Session = other.ID
+	s.proof.Subject = "another"
+	ended(anothers, "another user's session")
+	s.proof.Identity = person
+	s.clock.Advance(seckill.SessionIdle)
+	s.renewProof()
+	ended(anothers, "a session that nobody used")
+	must.Equal(t, 0, len(must.Get(f.SignedIn(t.Context(), got.User))), "unused ones are not listed")
+	code := seckill.Grant{Kind: seckill.GrantCode, Issuer: "i", Code: "c", Nonce: "n", RedirectURI: "r",
+		Verifier: strings.Repeat("v", 43), Session: other.ID}
+	if again := must.Get(f.SignIn(t.Context(), code)); again.ID == other.ID {
+		t.Errorf("a code renewed a session: it begins one, whatever a page says")
+	}
+}
+
+// renewProof is a proof of now.
+func (s *stage) renewProof() {
+	s.proof.Checked, s.proof.Expires = s.clock.Now(), s.clock.Now().Add(24*time.Hour)
+}
+
+// TestManySessions: a shopper has ten; an eleventh ends the one that was renewed longest ago. All can be ended at once.
+func TestManySessions(t *testing.T) {
+	s := newStage()
+	f := s.flow()
+	var ids []string
+	for i := range seckill.MaxSessions + 3 {
+		s.renewProof()
+		g := grant
+		if i == seckill.MaxSessions-1 {
+			g.Session = ids[0] // so that the second is the oldest
+		}
+		ids = append(ids, must.Get(f.SignIn(t.Context(), g)).ID)
+		s.clock.Advance(time.Minute)
+	}
+	user := must.Get(f.SignIn(t.Context(), grant)).User
+	var left []string
+	for _, is := range must.Get(f.SignedIn(t.Context(), user)) {
+		left = append(left, is.ID)
+	}
+	must.Equal(t, seckill.MaxSessions, len(left), "sessions")
+	if !slices.Contains(left, ids[0]) || slices.Contains(left, ids[1]) || slices.Contains(left, ids[2]) {
+		t.Errorf("left %v of %v, want those that were renewed last", left, ids)
+	}
+	must.Equal(t, seckill.MaxSessions, must.Get(f.End(t.Context(), user, "")), "ended")
+	must.Equal(t, 0, len(must.Get(f.SignedIn(t.Context(), user))), "sessions after that")
+}
+
+// flaky fails the first calls of some methods of Sessions.
+type flaky struct {
+	seckill.Sessions
+	reads, writes, lists, ends int // how many calls fail
+}
+
+func fails(n *int) error {
+	if *n--; *n >= 0 {
+		return errFault
+	}
+	return nil
+}
+
+func (f *flaky) Session(ctx context.Context, user, id string) (seckill.Session, error) {
+	if err := fails(&f.reads); err != nil {
+		return seckill.Session{}, err
+	}
+	return f.Sessions.Session(ctx, user, id)
+}
+
+func (f *flaky) BeginSession(ctx context.Context, s seckill.Session) error {
+	return cmp.Or(fails(&f.writes), f.Sessions.BeginSession(ctx, s))
+}
+
+func (f *flaky) RenewSession(ctx context.Context, s seckill.Session) error {
+	return cmp.Or(fails(&f.writes), f.Sessions.RenewSession(ctx, s))
+}
+
+func (f *flaky) ListSessions(ctx context.Context, user string, limit int) ([]seckill.Session, error) {
+	if err := fails(&f.lists); err != nil {
+		return nil, err
+	}
+	return f.Sessions.ListSessions(ctx, user, limit)
+}
+
+func (f *flaky) EndSession(ctx context.Context, user, id string) error {
+	return cmp.Or(fails(&f.ends), f.Sessions.EndSession(ctx, user, id))
+}
+
+// TestFaultsOfSessions: a sign-in survives two faults; nobody hears that a session has ended that may go on.
+func TestFaultsOfSessions(t *testing.T) {
+	for name, c := range map[string]struct {
+		flaky flaky
+		ok    bool
+	}{
+		"none":                            {ok: true},
+		"twice when it is written":        {flaky{writes: 2}, true},
+		"three times when it is written":  {flaky{writes: 3}, false},
+		"twice when it is read":           {flaky{reads: 2}, true},
+		"three times when it is read":     {flaky{reads: 3}, false},
+		"when surplus sessions are read":  {flaky{lists: 1}, true},
+		"when surplus sessions are ended": {flaky{ends: 9}, true},
+	} {
+		s := newStage()
+		first := must.Get(s.flow().SignIn(t.Context(), grant))
+		c.flaky.Sessions = s.Sessions
+		s.Sessions = &c.flaky
+		g := grant
+		g.Session = first.ID
+		_, err := s.flow().SignIn(t.Context(), g)
+		if c.ok != (err == nil) || err != nil && seckill.CodeOf(err) != seckill.CodeUnavailable {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	s := newStage()
+	user := must.Get(s.flow().SignIn(t.Context(), grant)).User
+	for name, broken := range map[string]flaky{"list": {lists: 1}, "end": {ends: 1}} {
+		broken.Sessions = s.Sessions
+		f := s.flow()
+		f.Sessions = &broken
+		if n, err := f.End(t.Context(), user, ""); n != 0 || seckill.CodeOf(err) != seckill.CodeUnavailable {
+			t.Errorf("%s: ended %d, %v, want a fault", name, n, err)
+		}
+	}
+	f := s.flow()
+	f.Sessions = &flaky{s.Sessions, 0, 0, 1, 1}
+	if _, err := f.SignedIn(t.Context(), user); seckill.CodeOf(err) != seckill.CodeUnavailable {
+		t.Errorf("a list: %v", err)
+	}
+	if _, err := f.End(t.Context(), user, "a"); seckill.CodeOf(err) != seckill.CodeUnavailable {
+		t.Errorf("an end: %v", err)
+	}
 }
 
 // TestFaultsOfTheLedger checks that a sign-in whose code is spent survives them, and never gives a second user id.

@@ -142,6 +142,8 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 			return f.reject(ctx, m, seckill.CodeBlocked)
 		case errors.Is(err, seckill.ErrQuota):
 			return f.reject(ctx, m, seckill.CodeLimitReached)
+		case errors.Is(err, seckill.ErrNoSession):
+			return f.reject(ctx, m, seckill.CodeToken)
 		case errors.As(err, &hit):
 			f.Meter.Count(seckill.EventCollided, 1)
 			next, done, err := f.redraw(ctx, m, *hit)
@@ -244,7 +246,7 @@ const RefusedFor = 10 * time.Second
 // decided returns what the stock has to know of the ledger's decision about an order.
 func decided(o *seckill.Order) seckill.Verdict {
 	v := seckill.Verdict{Item: o.Item, Order: o.ID, User: o.User, Units: o.Units}
-	if o.Reason == seckill.CodeBlocked || o.Reason == seckill.CodeLimitReached {
+	if o.Reason == seckill.CodeBlocked || o.Reason == seckill.CodeLimitReached || o.Reason == seckill.CodeToken {
 		v.Refused = o.Placed
 	}
 	if o.Reason == seckill.CodeBlocked {

@@ -1,0 +1,45 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+var _ seckill.Sessions = (*Ledger)(nil)
+
+var signInCodec = &codec[seckill.Session]{table: TableSignIns, more: 1}
+
+func signInKey(user, id string) Key { return Key{TableSignIns, user, id} }
+
+// Session implements seckill.Sessions.
+func (l *Ledger) Session(ctx context.Context, user, id string) (seckill.Session, error) {
+	return get(ctx, l, "a session", signInKey(user, id), seckill.ErrNoSession, signInCodec.decode)
+}
+
+// BeginSession implements seckill.Sessions in one write.
+func (l *Ledger) BeginSession(ctx context.Context, s seckill.Session) error {
+	return l.putSession(ctx, &s, nil)
+}
+
+// RenewSession implements seckill.Sessions in one write.
+func (l *Ledger) RenewSession(ctx context.Context, s seckill.Session) error {
+	return l.putSession(ctx, &s, []Cond{Eq("began", s.Began.UnixMilli())})
+}
+
+func (l *Ledger) putSession(ctx context.Context, s *seckill.Session, as []Cond) error {
+	row := signInCodec.encode(s, 0)
+	row[attrExpires] = s.Renewed.Add(seckill.SessionIdle).Unix()
+	return l.change(ctx, "save a session", seckill.ErrNoSession,
+		Write{Key: signInKey(s.User, s.ID), Op: OpPut, Row: row, If: as})
+}
+
+// EndSession implements seckill.Sessions.
+func (l *Ledger) EndSession(ctx context.Context, user, id string) error {
+	return l.change(ctx, "end a session", nil, Write{Key: signInKey(user, id), Op: OpDelete})
+}
+
+// ListSessions implements seckill.Sessions.
+func (l *Ledger) ListSessions(ctx context.Context, user string, limit int) ([]seckill.Session, error) {
+	return query(ctx, l, "sessions of a shopper", TableSignIns, user, "", limit, signInCodec.decode)
+}
