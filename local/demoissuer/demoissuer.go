@@ -106,6 +106,7 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 		"subject_types_supported":                        []string{"public"},
 		"id_token_signing_alg_values_supported":          []string{"ES256"},
 		"scopes_supported":                               []string{"openid"},
+		"claims_supported":                               []string{"sub", "name", "auth_time"},
 		"token_endpoint_auth_methods_supported":          []string{"none"},
 		"code_challenge_methods_supported":               []string{"S256"},
 		"authorization_response_iss_parameter_supported": true,

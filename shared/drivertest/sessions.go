@@ -12,8 +12,8 @@ import (
 func staffSession(n int) seckill.StaffSession {
 	return seckill.StaffSession{Key: strings.Repeat(fmt.Sprintf("%02x", n), 32), Who: "id.example.com/ada",
 		Name: "Ada 爱达", Roles: []seckill.Role{seckill.RoleViewer, seckill.RoleFinance}, Began: now,
-		Confirmed: now.Add(time.Minute),
-		Asked:     now.Add(2 * time.Minute), Ends: now.Add(seckill.StaffLife), Issued: true, Refresh: "c2VhbGVk"}
+		Proof: now.Add(-time.Minute), Confirmed: now.Add(time.Minute),
+		Asked: now.Add(2 * time.Minute), Ends: now.Add(seckill.StaffLife), Issued: true, Refresh: "c2VhbGVk"}
 }
 
 var sessionCases = []ledgerCase{

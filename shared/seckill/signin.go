@@ -73,6 +73,7 @@ type Grant struct {
 	Verifier    string
 	Nonce       string
 	RedirectURI string
+	Fresh       bool // staff's: refused unless the person has signed in within StaffProof
 
 	RefreshToken string // refresh
 	Token        string // token

@@ -14,6 +14,7 @@ const (
 	StaffStale = 15 * time.Minute // after which a session that is not confirmed changes nothing
 	StaffTold  = time.Hour        // from the sign-in to the end, if the issuer then confirms without naming the person
 	StaffAgain = 30 * time.Second // between two questions to the issuer about one session
+	StaffProof = 15 * time.Minute // from a person's sign-in at the issuer to the last command that moves money
 
 	MaxStaffSessions = 5 // of one person; a sixth ends the oldest
 )
@@ -26,6 +27,8 @@ type StaffSession struct {
 	Name  string    `row:"name"` // to show; "": Who
 	Roles []Role    `row:"roles"`
 	Began time.Time `row:"began"` // the sign-in
+	// Proof is when the person last showed the issuer who they are, as strongly as money wants it; zero: nobody says
+	Proof time.Time `row:"proof,opt"`
 	// Confirmed is when the issuer last said that this is so; without an issuer, when a request last renewed it
 	Confirmed time.Time `row:"confirmed"`
 	Asked     time.Time `row:"asked"`   // when the issuer was last asked
@@ -48,7 +51,8 @@ type StaffMember struct {
 	Who     string // the verified identity, always the same for one person
 	Name    string // to show; "" means Who
 	Roles   []Role
-	Refresh string // the issuer's refresh token; "" if there is none, or the earlier token stays valid
+	Refresh string    // the issuer's refresh token; "" if there is none, or the earlier token stays valid
+	Proof   time.Time // as StaffSession has it
 	// Silent: the issuer took the refresh token and said nothing about the person. All other fields but Refresh are
 	// empty.
 	Silent bool
@@ -57,7 +61,7 @@ type StaffMember struct {
 // StaffIssuer is the issuer of OpenID Connect at which staff sign in.
 type StaffIssuer interface {
 	// Authorization returns the address where a browser signs in. It comes back to g.RedirectURI with a code for g.
-	// anew: the issuer asks who it is, even if the browser is signed in there.
+	// anew: the issuer asks who it is, even if the browser is signed in there. It does so for g.Fresh, too.
 	Authorization(ctx context.Context, g Grant, state string, anew bool) (address string, err error)
 	// RedeemStaff spends a code or a refresh token, after it has read the issuer's keys. CodeSignIn: the issuer refuses
 	// it, or what it says cannot be believed. Any other error is a fault; CodeSignInBroken, ErrIssuerAway.

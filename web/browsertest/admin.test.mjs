@@ -16,7 +16,7 @@ const { causeText, refusalText } = await import('../src/admin/shopsays.js');
 const { asHTML } = await import('../src/admin/itemedit.js');
 const { csvLine, wanted, windowOf } = await import('../src/admin/orders.js');
 const { parcelFault, parcelsOf, shipBatch, shippedBy } = await import('../src/admin/ship.js');
-const { command, now, patiently, words, Problem } = await import('../src/admin/call.js');
+const { command, now, patiently, signInBy, words, Problem } = await import('../src/admin/call.js');
 
 Object.assign(TEXTS, STATES); // as admin.js does
 
@@ -213,6 +213,7 @@ test('what went wrong is told in words, with what the system says of it', () => 
   assert.match(words(new Problem(429)), /太频繁/);
   assert.match(words(new Problem(400, { code: 'invalid_request', field: 'why', detail: 'The value of why must be …' })), /“原因”。 The value/);
   assert.match(words(new Problem(403, { code: 'role_forbidden' })), /角色/);
+  assert.match(words(new Problem(403, { code: 'sign_in_again', detail: 'This moves money …' })), /重新登录.*还在。$/);
 });
 
 test('a command that is refused because there are too many is given again, one that failed is not', async (t) => {
@@ -232,6 +233,17 @@ test('a command that is refused because there are too many is given again, one t
   answers(json(200, { problem: { code: 'order_unknown', status: 404 } }));
   await assert.rejects(command('order', { order: 'o' }), (p) => p.status === 404 && p.code === 'order_unknown');
   assert.equal(given.length, 2);
+});
+
+test('only for an ended session, or one too old for money, a person is asked to sign in', async (t) => {
+  const asked = [];
+  signInBy(async (problem) => asked.push(problem.code) && false);
+  t.after(() => signInBy(async () => false));
+  for (const [status, code] of [[401, 'session_ended'], [403, 'sign_in_again'], [403, 'role_forbidden']]) {
+    t.mock.method(globalThis, 'fetch', async () => new Response(JSON.stringify({ code }), { status }));
+    await assert.rejects(command('refund'), (p) => p.code === code);
+  }
+  assert.deepEqual(asked, ['session_ended', 'sign_in_again']);
 });
 
 test('the pages go by the clock of the door’s answers, which may be another than the computer’s', async (t) => {

@@ -38,7 +38,7 @@ const client = (client_id) => ({
 });
 
 const secret = process.env.STAFF_CLIENT_SECRET || randomUUID();
-const office = { ...client('office'), client_secret: secret, token_endpoint_auth_method: 'client_secret_basic', redirect_uris: [`${shop}admin/callback`] };
+const office = { ...client('office'), client_secret: secret, token_endpoint_auth_method: 'client_secret_basic', require_auth_time: true, redirect_uris: [`${shop}admin/callback`] };
 
 // The form has no button of its own.
 function logoutSource(ctx, form) {

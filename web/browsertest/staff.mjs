@@ -2,14 +2,14 @@
 // English desktop. What is refused, confirmation by refresh token, roles that are taken, new keys, an issuer that is away.
 // node staff.mjs BASE OUT; it needs ISSUER_PORT, STAFF_CLIENT_SECRET and a fresh `seckill run --staff-issuer
 // 'http://localhost:ISSUER_PORT|office' --staff-claims 'seckill_groups|seckill-|sub|openid'`. It moves the clock.
-import { EXPECTED, ask, axe, check, close, finish, has, open, same, until } from './harness.mjs';
-import { twoDays } from './office.mjs';
+import { EXPECTED, ask, axe, check, close, finish, has, mine, open, same, until } from './harness.mjs';
+import { json, twoDays } from './office.mjs';
 import { control, host, issuer, move, shop, startIssuer, stopIssuer, tokenOfAnotherShop, type } from './provider.mjs';
 
 const FRESH = 301_000; // ms after which the next request has a session confirmed
 const STALE = 15 * 60_000; // after which a session that is not confirmed changes nothing
 const [item] = (await ask('seckill/ing?page=1&size=10')).seckills;
-EXPECTED.push(/status of 401/, /status of 403/, /status of 503/);
+EXPECTED.push(/status of 401/, /status of 403/, /status of 422/, /status of 503/);
 
 const may = (...roles) => roles.map((r) => `seckill-${r}`);
 const groups = { ada: may('operator', 'auditor') };
@@ -129,6 +129,37 @@ await check('no role, cancelled, a forged state, a code used twice, another nonc
     await control({});
     await close(page);
   }
+});
+
+await check('money wants a sign-in of the last 15 minutes: the page leads to the issuer, and back to what was typed', async () => {
+  const [shopper] = (await ask('_local/shoppers')).shoppers;
+  const body = JSON.stringify({ seckill_id: item.id, count: 1, address: 'x' });
+  const { order_id: order } = await ask('seckill/buy', { method: 'POST', headers: { ...mine(shopper).headers, ...json }, body });
+  await control({ groups: { ada: may('operator', 'finance') } });
+  const page = await signedIn(en, `#/order/${order}`);
+  const refused = async (command) => (await give(page, command, { order, why: 'x' })).code === 'sign_in_again';
+  same(await refused('refund'), false, 'refund at once: refused for the sign-in');
+  await move(STALE);
+  same(await refused('refund'), true, 'refund after 15 minutes: refused for the sign-in');
+  same(await refused('ask'), false, 'ask after 15 minutes: refused for the sign-in');
+  const record = page.locator('summary').filter({ has: page.getByText('Record a trade') });
+  await record.click();
+  await page.locator('#record-trade-trade_no').fill('9');
+  await page.locator('#record-trade-why').fill('seen in the console');
+  await page.locator('#record-trade-send').click();
+  await page.locator('dialog').filter({ hasText: 'a sign-in of the last 15 minutes' }).waitFor();
+  await axe(page, 'sign in again');
+  const asked = page.waitForRequest((r) => r.url().startsWith(`${issuer}/auth?`));
+  await page.locator('dialog #sign-in').click();
+  const { searchParams: q } = new URL((await asked).url());
+  same(`${q.get('prompt')} ${q.get('max_age')}`, 'login 900', 'what the issuer was asked');
+  await type(page, 'ada');
+  await record.click();
+  same(new URL(page.url()).hash, `#/order/${order}`, 'place');
+  same(await page.locator('#record-trade-why').inputValue(), 'seen in the console', 'what was typed');
+  same(await refused('refund'), false, 'refund after signing in again: refused for the sign-in');
+  await control({ groups });
+  await close(page);
 });
 
 await check('a session is confirmed by refresh token once in five minutes, also when the issuer signs with new keys', async () => {

@@ -1,7 +1,7 @@
 // The back office in a browser: who is signed in, which screen is shown, in which language. Its screens are in admin/,
 // listed in admin/screens.js. What a person may do is decided by the shop at each command; the pages only leave out what
 // would be refused.
-import { Problem, now, session, signInBy, signOut } from './admin/call.js';
+import { Problem, now, session, signInBy, signOut, words } from './admin/call.js';
 import { removeFiles, removeOld } from './admin/file.js';
 import { problemNote } from './admin/form.js';
 import { placeOf, readPlace, changed } from './admin/place.js';
@@ -50,6 +50,8 @@ function recall() {
 
 // Signing in
 
+const issuerLink = (href) => el('a', { class: 'button', href, id: 'sign-in', onclick: () => remember(location.hash) }, t('office_to_issuer'));
+
 /** What a person does to sign in. found(session) is called once somebody is signed in, here or in another tab. */
 function signInPart(problem, found, signal) {
   const fault = el('p', { class: 'fault', role: 'alert' });
@@ -67,7 +69,7 @@ function signInPart(problem, found, signal) {
   const timer = setInterval(quiet, EVERY);
   signal.addEventListener('abort', () => clearInterval(timer));
   return problem.signIn
-    ? [el('a', { class: 'button', href: 'admin/signin', id: 'sign-in', onclick: () => remember(location.hash) }, t('office_to_issuer')), fault]
+    ? [issuerLink('admin/signin'), fault]
     : [el('p', { class: 'soft' }, t('office_link')), el('button', { class: 'button', type: 'button', id: 'signed-in', onclick: () => look(true) }, t('office_look')), fault];
 }
 
@@ -84,10 +86,19 @@ function signInPage(problem, text) {
   put(content, el('section', { class: 'band' }, text && el('p', { class: 'notification', role: 'status' }, text), el('div', { class: 'empty' }, el('h1', { class: 'page-title' }, t('office_sign_in')), signInPart(problem, found, left.signal))));
 }
 
+/** The sign-in is too old for money: leads to the issuer, and back to this place. The command is given anew there. */
+function provePerson(problem) {
+  return new Promise((resolve) => {
+    const sheet = openSheet(t('office_again'), () => resolve(false));
+    put(sheet.body, el('p', { class: 'soft' }, words(problem)), issuerLink('admin/signin?fresh'));
+  });
+}
+
 let asking = null; // the dialog that asks to sign in again, for all commands that wait for it
 
-/** The session has ended: asks to sign in again. Resolves with whether the same person did. */
+/** The session has ended, or is too old: asks to sign in again. Resolves with whether the same person did. */
 function signInAgain(problem) {
+  if (problem.status !== 401) return provePerson(problem);
   removeFiles();
   asking ||= new Promise((resolve) => {
     const gone = new AbortController();

@@ -60,6 +60,7 @@ type discovery struct {
 	EndSession    string `json:"end_session_endpoint"`
 	Algorithms    texts  `json:"id_token_signing_alg_values_supported"`
 	Ways          texts  `json:"token_endpoint_auth_methods_supported"`
+	Claims        texts  `json:"claims_supported"`
 }
 
 // texts is a list of texts; anything else is read as none.

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/seckill"
@@ -35,6 +37,7 @@ type StaffOptions struct {
 	Prefix   string // the prefix of groups whose names end with a role
 	WhoClaim string // the claim that names a person, for good
 	Scope    string // what to ask for
+	ACR      string // the authentication that commands that move money want, as claim acr names it; "": any
 }
 
 // Staff implements seckill.StaffIssuer. It is safe for concurrent use.
@@ -77,8 +80,14 @@ func (s *Staff) Authorization(ctx context.Context, g seckill.Grant, state string
 		"code_challenge": base64.RawURLEncoding.EncodeToString(challenge[:]), "code_challenge_method": "S256"} {
 		q.Set(name, value)
 	}
-	if anew { // OpenID Connect Core 3.1.2.1: the issuer should ask, whoever is signed in there
+	if anew || g.Fresh { // OpenID Connect Core 3.1.2.1: the issuer should ask, whoever is signed in there
 		q.Set("prompt", "login")
+	}
+	if g.Fresh && known.tellsTime() {
+		q.Set("max_age", strconv.Itoa(int(seckill.StaffProof/time.Second)))
+	}
+	if g.Fresh && s.with.ACR != "" {
+		q.Set("acr_values", s.with.ACR)
 	}
 	to.RawQuery = q.Encode()
 	return to.String(), nil
@@ -101,6 +110,10 @@ func (s *Staff) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.Staff
 	if err != nil {
 		return seckill.StaffMember{}, err
 	}
+	proof, err := s.proof(ctx, c, &g)
+	if err != nil {
+		return seckill.StaffMember{}, err
+	}
 	who := c.text(s.with.WhoClaim)
 	if s.with.WhoClaim == DefaultWho {
 		who = p.Subject
@@ -108,13 +121,55 @@ func (s *Staff) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.Staff
 	if seckill.CheckLine("who", who, maxWhoClaim) != nil || strings.ContainsAny(who, "/ ") {
 		return seckill.StaffMember{}, refuse(seckill.TokenClaims, "no person")
 	}
-	m := seckill.StaffMember{Who: s.host + "/" + who, Refresh: p.Refresh, Roles: s.roles(c.list(s.with.Groups))}
+	m := seckill.StaffMember{Who: s.host + "/" + who, Refresh: p.Refresh, Proof: proof,
+		Roles: s.roles(c.list(s.with.Groups))}
 	for _, name := range nameClaims {
 		if m.Name = seckill.PlainName(c.text(name)); m.Name != "" {
 			break
 		}
 	}
 	return m, nil
+}
+
+// authTime is the claim that has when the person signed in at the issuer.
+const authTime = "auth_time"
+
+// tellsTime reports whether the issuer has said that it knows auth_time, which it then owes to max_age.
+func (s *snapshot) tellsTime() bool { return slices.Contains(s.Claims, authTime) }
+
+// proof returns when the person of a code last showed the issuer who they are, zero if that does not suffice. It
+// refuses a code that has to be fresh and is not (OpenID Connect Core 3.1.3.7, points 12 and 13). An issuer that knows
+// no auth_time was asked by prompt alone: then this moment counts (ADR 44).
+func (s *Staff) proof(ctx context.Context, c given, g *seckill.Grant) (time.Time, error) {
+	if g.Kind != seckill.GrantCode { // nobody was there
+		return time.Time{}, nil
+	}
+	known, err := s.issuers.byName[g.Issuer].current(ctx, keyName{})
+	if err != nil {
+		return time.Time{}, err
+	}
+	var at *float64 // seconds since 1970
+	if json.Unmarshal(c[authTime], &at) != nil {
+		at = nil // anything else is no time
+	}
+	now := s.issuers.clock.Now()
+	strong := s.with.ACR == "" || c.text("acr") == s.with.ACR
+	old := at != nil && *at <= float64(now.Add(-seckill.StaffProof).UnixMilli())/1000
+	switch {
+	case jwtauth.Early(now, at):
+		return time.Time{}, refuse(seckill.TokenEarly, "a sign-in that is still to come")
+	case strong && at != nil && !old:
+		return moment(*at), nil
+	case !g.Fresh:
+		return time.Time{}, nil
+	case !strong:
+		return time.Time{}, refuse(seckill.TokenClaims, "another acr than "+s.with.ACR)
+	case old:
+		return time.Time{}, refuse(seckill.TokenStale, "signed in too long ago")
+	case known.tellsTime():
+		return time.Time{}, refuse(seckill.TokenClaims, "no auth_time, though max_age was asked for")
+	}
+	return now, nil
 }
 
 // roles returns the roles of groups, in the order of seckill.Roles.
@@ -136,7 +191,7 @@ func (s *Staff) claims(token string) (given, error) {
 	part, _, _ := strings.Cut(token[strings.IndexByte(token, '.')+1:], ".")
 	b, err := base64.RawURLEncoding.DecodeString(part)
 	if err == nil {
-		err = jwtauth.CheckNames(b, append([]string{s.with.Groups, s.with.WhoClaim}, nameClaims...)...)
+		err = jwtauth.CheckNames(b, append([]string{s.with.Groups, s.with.WhoClaim, authTime, "acr"}, nameClaims...)...)
 	}
 	var c given
 	if err != nil || json.Unmarshal(b, &c) != nil {

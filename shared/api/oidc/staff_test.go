@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -223,5 +224,67 @@ func TestStaffIssuerFails(t *testing.T) {
 	f.Close()
 	if _, err := s.RedeemStaff(t.Context(), g); !errors.Is(err, seckill.ErrIssuerAway) {
 		t.Errorf("away: %v", err)
+	}
+}
+
+// TestFreshSignIn: a sign-in for commands that move money asks anew, with max_age if the issuer knows auth_time, and is
+// refused if the issuer's answer is older, weaker or silent. Any other sign-in is as fresh as the issuer says.
+func TestFreshSignIn(t *testing.T) {
+	at := func(ago time.Duration) map[string]any { return map[string]any{"auth_time": now.Add(-ago).Unix()} }
+	mfa := func(o *StaffOptions) { o.ACR = "mfa" }
+	strong := map[string]any{"auth_time": now.Unix(), "acr": "mfa"}
+	never, limit := time.Time{}, seckill.StaffProof
+	just := now.Add(time.Second - limit)
+	for name, c := range map[string]struct {
+		claims map[string]any
+		tells  bool // the issuer's document has auth_time
+		change func(*StaffOptions)
+		fresh  seckill.Reason // of a fresh sign-in; "": it is taken
+		proof  time.Time      // of a fresh sign-in that is taken
+		any    time.Time      // of any other
+	}{
+		"now":                       {at(0), true, nil, "", now, now},
+		"a while ago":               {at(limit - time.Second), true, nil, "", just, just},
+		"too long ago":              {at(limit), true, nil, seckill.TokenStale, never, never},
+		"too long ago, not asked":   {at(limit), false, nil, seckill.TokenStale, never, never},
+		"before the calendar":       {map[string]any{"auth_time": -1e300}, true, nil, seckill.TokenStale, never, never},
+		"silent":                    {nil, true, nil, seckill.TokenClaims, never, never},
+		"a text":                    {map[string]any{"auth_time": "now"}, true, nil, seckill.TokenClaims, never, never},
+		"knows no auth_time":        {nil, false, nil, "", now, never},
+		"as strong as wanted":       {strong, true, mfa, "", now, now},
+		"weaker":                    {at(0), true, mfa, seckill.TokenClaims, never, never},
+		"weaker, knows no time":     {nil, false, mfa, seckill.TokenClaims, never, never},
+		"nobody wants it so strong": {strong, true, nil, "", now, now},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, s := newStaff(t, c.claims, c.change)
+			if c.tells {
+				f.document["claims_supported"] = []string{"sub", "auth_time"}
+			}
+			g := seckill.Grant{Kind: seckill.GrantCode, Code: code, Verifier: verifier, Nonce: nonce,
+				RedirectURI: redirect}
+			if m, err := s.RedeemStaff(t.Context(), g); err != nil || !m.Proof.Equal(c.any) {
+				t.Errorf("any: %v, %v, want %v", m.Proof, err, c.any)
+			}
+			g.Fresh = true
+			m, err := s.RedeemStaff(t.Context(), g)
+			if got := reasonOf(err); got != c.fresh || !m.Proof.Equal(c.proof) {
+				t.Errorf("fresh: %v, %v, want %v, %q", m.Proof, err, c.proof, c.fresh)
+			}
+			q := must.Get(url.Parse(must.Get(s.Authorization(t.Context(), g, "s", false)))).Query()
+			if got := q.Get("prompt"); got != "login" || (q.Get("max_age") == "900") != c.tells ||
+				(q.Get("acr_values") == "mfa") != (c.change != nil) {
+				t.Errorf("asked for %v", q)
+			}
+		})
+	}
+	_, s := newStaff(t, at(-2*time.Minute), nil)
+	if _, err := s.RedeemStaff(t.Context(), seckill.Grant{Kind: seckill.GrantCode, Code: code, Verifier: verifier,
+		Nonce: nonce, RedirectURI: redirect}); reasonOf(err) != seckill.TokenEarly {
+		t.Errorf("still to come: %v", err)
+	}
+	if m, err := s.RedeemStaff(t.Context(), seckill.Grant{Kind: seckill.GrantRefresh, RefreshToken: "r"}); err != nil ||
+		!m.Proof.IsZero() {
+		t.Errorf("by refresh token: %v, %v", m.Proof, err)
 	}
 }

@@ -98,7 +98,7 @@ func (h *BrowserHandler) command(w http.ResponseWriter, r *http.Request) {
 	}
 	// A browser that hangs up does not stop a command halfway.
 	status, answer := h.Do(context.WithoutCancel(r.Context()), Caller{Who: s.Who, Roles: s.Roles,
-		Stale: h.Sessions.Stale(&s)}, body)
+		Stale: h.Sessions.Stale(&s), Old: h.Sessions.Old(&s)}, body)
 	var got struct {
 		Result, Problem json.RawMessage
 		Status          int

@@ -37,7 +37,8 @@ type issuer struct {
 	begun  []seckill.Grant
 	asked  int
 	anew   bool
-	during func() // while a code is spent
+	spent  seckill.Grant // the last
+	during func()        // while a code is spent
 }
 
 func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string, anew bool) (string, error) {
@@ -47,6 +48,7 @@ func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string,
 
 func (i *issuer) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.StaffMember, error) {
 	i.asked++
+	i.spent = g
 	if i.during != nil {
 		i.during()
 	}
@@ -236,6 +238,40 @@ func TestSignInAtTheIssuer(t *testing.T) {
 	if got := strings.Join(o.results()[:2], ", "); got != "id.example.com/ada sign-in changed, "+
 		"id.example.com/ada sign-out changed" {
 		t.Error(got)
+	}
+}
+
+// TestMoneyWantsAFreshSignIn: a session is fresh for 15 minutes from when the person signed in at the issuer. The page
+// leads to a fresh sign-in, as which the way back is checked, whatever the browser changes.
+func TestMoneyWantsAFreshSignIn(t *testing.T) {
+	o := newOffice(t)
+	old := func(want bool) {
+		t.Helper()
+		if o.give(); o.did[len(o.did)-1].Old != want {
+			t.Errorf("at %v: old %v, want %v", o.clock.Now(), !want, want)
+		}
+	}
+	o.signIn("right", nil)
+	if old(true); o.issuer.begun[0].Fresh || o.issuer.spent.Fresh {
+		t.Error("a sign-in has to be fresh that nobody wants so")
+	}
+	o.issuer.member.Proof = start
+	to := must.Get(o.send(http.MethodGet, "/admin/signin?fresh", "").Location())
+	a := o.send(http.MethodGet, "/admin/callback?code=right&state="+to.Query().Get("state"), "")
+	if a.StatusCode != http.StatusSeeOther || !o.issuer.begun[1].Fresh || !o.issuer.spent.Fresh {
+		t.Errorf("%d, begun %+v, spent %+v", a.StatusCode, o.issuer.begun[1], o.issuer.spent)
+	}
+	old(false)
+	o.clock.Advance(seckill.StaffProof - time.Millisecond)
+	old(false)
+	o.clock.Advance(time.Millisecond)
+	old(true)
+	o.send(http.MethodGet, "/admin/signin?fresh", "")
+	cookie := "__Host-staff-signin"
+	o.jar[cookie] = strings.Replace(o.jar[cookie], ".fresh.", ".any.", 1)
+	a = o.send(http.MethodGet, "/admin/callback?code=right&state="+strings.Split(o.jar[cookie], ".")[0], "")
+	if a.StatusCode != http.StatusForbidden {
+		t.Errorf("made another sign-in by the browser: %d", a.StatusCode)
 	}
 }
 

@@ -24,7 +24,8 @@ const (
 	signInTime  = 20 * time.Second    // for the issuer's three calls, 3 s each, and the tables' calls
 	signInBytes = 32                  // of state, nonce and verifier
 	maxCode     = 2048                // bytes of an issuer's code
-	signInTexts = 3
+	signInTexts = 4                   // state, nonce, verifier, and fresh or any
+	fresh       = "fresh"
 )
 
 // browserWords are what a person reads who comes back from the issuer and is not let in, in Chinese and in English.
@@ -56,9 +57,12 @@ func (h *BrowserHandler) start(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, err)
 		return
 	}
-	texts := make([]string, signInTexts)
-	for i := range texts {
+	texts := []string{"", "", "", "any"}
+	for i := range 3 {
 		texts[i] = base64.RawURLEncoding.EncodeToString(h.Random.Bytes(signInBytes))
+	}
+	if r.URL.Query().Has(fresh) {
+		texts[3] = fresh
 	}
 	address, err := h.Sessions.Start(r.Context(), h.grant(texts), texts[0], len(r.CookiesNamed(h.leftName())) > 0)
 	if err != nil {
@@ -173,7 +177,7 @@ func (h *BrowserHandler) signedIn(w http.ResponseWriter, cookie string) {
 // grant is what the issuer's code will be for.
 func (h *BrowserHandler) grant(texts []string) seckill.Grant {
 	return seckill.Grant{Kind: seckill.GrantCode, Nonce: texts[1], Verifier: texts[2],
-		RedirectURI: h.Public + "/admin/callback"}
+		Fresh: texts[3] == fresh, RedirectURI: h.Public + "/admin/callback"}
 }
 
 // forget has the browser forget what it kept.

@@ -30,6 +30,7 @@ type Spec struct {
 	Long  string         // further help
 	Quiet bool           // it is given each second, so only failures have a line in the log
 	File  bool           // it has a file, and may be large
+	Money bool           // it moves money or decides about it: in a browser it wants a fresh sign-in
 }
 
 // Given is a part of every command: its name, and who gives it.

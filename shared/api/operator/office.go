@@ -94,6 +94,9 @@ type Caller struct {
 	Roles []seckill.Role // the caller may do what any of them may do
 	// the roles may have been taken from the caller meanwhile: commands that change something are refused
 	Stale bool
+	// the caller signed in at the issuer too long ago for commands that move money. False of who signs with AWS
+	// credentials, for which IAM can want a second factor, and of a local system's links
+	Old bool
 }
 
 // may returns the first of the caller's roles that may give a command; of what everybody reads, an editor sees most.
@@ -116,6 +119,9 @@ func (c *Caller) names(separator string) string {
 	return strings.Join(out, separator)
 }
 
+// signInAgain refuses a command that moves money, of a caller who is Old.
+const signInAgain = "sign_in_again"
+
 // Do executes a command, whose body names no caller. It passes a function's answer on as it is, be it a result or a
 // problem document: Client reads both.
 func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out []byte) {
@@ -132,6 +138,10 @@ func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out
 	case c.Stale && !ReadsOnly(command):
 		return problem(&seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: seckill.StaffAgain,
 			Err: errors.New("operator: nobody can say now whether the caller still has their roles")})
+	case c.Old && spec.Money:
+		o.Record.refused(context.WithoutCancel(ctx), command, c.names(","), signInAgain)
+		return forbidden(signInAgain, fmt.Sprintf("This moves money, which takes a sign-in of the last %d minutes. "+
+			"Sign in again, then give the command again.", int(seckill.StaffProof.Minutes())))
 	}
 	answer, err := o.Record.record(ctx, command, c.names(","), func() ([]byte, error) {
 		return o.execute(ctx, command, role)

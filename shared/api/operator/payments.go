@@ -230,7 +230,7 @@ type Refund struct {
 }
 
 func (*Refund) Spec() Spec {
-	return Spec{Name: "refund", Path: "refund", Roles: financiers, In: "refund",
+	return Spec{Name: "refund", Path: "refund", Roles: financiers, Money: true, In: "refund",
 		Short: "Give the money of a paid order back"}
 }
 
@@ -261,7 +261,8 @@ type Withdraw struct {
 }
 
 func (*Withdraw) Spec() Spec {
-	return Spec{Name: "withdraw", Roles: financiers, In: "refund", Short: "Drop a refund that waits for another person"}
+	return Spec{Name: "withdraw", Roles: financiers, Money: true, In: "refund",
+		Short: "Drop a refund that waits for another person"}
 }
 
 func (c *Withdraw) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
@@ -283,7 +284,8 @@ type Again struct {
 }
 
 func (*Again) Spec() Spec {
-	return Spec{Name: "again", Roles: financiers, In: "refund", Short: "Retry an order's open refunds at once"}
+	return Spec{Name: "again", Roles: financiers, Money: true, In: "refund",
+		Short: "Retry an order's open refunds at once"}
 }
 
 func (c *Again) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
@@ -330,7 +332,7 @@ type RecordTrade struct {
 }
 
 func (*RecordTrade) Spec() Spec {
-	return Spec{Name: "record-trade", Roles: financiers, In: "refund",
+	return Spec{Name: "record-trade", Roles: financiers, Money: true, In: "refund",
 		Short: "Ask the provider about one trade of an order, and record its money"}
 }
 
@@ -353,7 +355,7 @@ type Accept struct {
 }
 
 func (*Accept) Spec() Spec {
-	return Spec{Name: "accept", Path: "orders accept", Roles: financiers, In: "refund",
+	return Spec{Name: "accept", Path: "orders accept", Roles: financiers, Money: true, In: "refund",
 		Short: "Let an order ship, though a part of its money went back outside the shop",
 		Long: `Let an order ship, though a part of its money went back outside the shop: in the payment provider's
 console, or by a chargeback. Until then it is neither confirmed nor shipped. "seckill refund ORDER"

@@ -105,6 +105,20 @@ func TestWhatTheOfficeRecords(t *testing.T) {
 	}
 }
 
+// TestAnOldSignInIsRecorded: what a person must sign in again for is refused before anything happens, and recorded.
+func TestAnOldSignInIsRecorded(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(officeNow)
+	log := newTrail(t, clock)
+	office := &Office{Record: log.recorder(slog.New(slog.DiscardHandler)), Clock: clock}
+	status, _ := office.Do(t.Context(), Caller{Who: officeARN, Roles: []seckill.Role{seckill.RoleFinance}, Old: true},
+		[]byte(Sample("refund")))
+	if status != http.StatusForbidden || log.no != 1 {
+		t.Errorf("%d, counted %d times", status, log.no)
+	}
+	sameLines(t, log.entries(), `whole finance refund [order=`+aOrder+`] -> "a test" sign_in_again`)
+}
+
 // TestForbiddenCommandsAreBounded: the audit log has one entry a minute of a person's forbidden command, with how many
 // it left out since the one before; every one is counted.
 func TestForbiddenCommandsAreBounded(t *testing.T) {

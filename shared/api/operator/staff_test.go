@@ -39,3 +39,17 @@ func TestEveryCommandHasItsRoles(t *testing.T) {
 		t.Error("roles that do not exist are valid")
 	}
 }
+
+// TestCommandsThatMoveMoney: a command that changes something wants a fresh sign-in if finance may give it or what
+// refunds executes it, but for what the shop also does by itself: it asks the provider, and compares bills.
+func TestCommandsThatMoveMoney(t *testing.T) {
+	t.Parallel()
+	for _, c := range All() {
+		spec := c.Spec()
+		want := !ReadsOnly(c) && (May(seckill.RoleFinance, spec.Name) || spec.In == "refund") &&
+			!slices.Contains([]string{"ask", "reconcile"}, spec.Name)
+		if spec.Money != want {
+			t.Errorf("%s moves money: %v, want %v", spec.Name, spec.Money, want)
+		}
+	}
+}

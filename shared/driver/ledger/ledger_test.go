@@ -252,7 +252,8 @@ var lifeSteps = []struct {
 	}},
 	{"ListActivities", "Index", func(l seckill.Ledger) error { return second(l.ListActivities(ctx, "", 9)) }},
 	{"SaveStaffSession", "Transact 1", func(l seckill.Ledger) error {
-		return l.(seckill.StaffSessions).SaveStaffSession(ctx, seckill.StaffSession{Key: "k", Who: "ann", Ends: start})
+		return l.(seckill.StaffSessions).SaveStaffSession(ctx, seckill.StaffSession{Key: "k", Who: "ann",
+			Proof: start, Ends: start})
 	}},
 	{"StaffSession", "Get", func(l seckill.Ledger) error {
 		return second(l.(seckill.StaffSessions).StaffSession(ctx, "k"))

@@ -91,7 +91,7 @@ export const signOut = () => ask('POST', 'admin/signout', {});
 
 let signInAgain = async () => false;
 
-/** Sets what is asked when the session has ended: it says whether the same person is signed in again. */
+/** Sets what is asked when the session has ended, or is too old for money: whether the same person is signed in again. */
 export const signInBy = (f) => (signInAgain = f);
 
 /**
@@ -106,7 +106,7 @@ export async function command(name, args = {}, items = '') {
   try {
     return await give();
   } catch (problem) {
-    if (problem.status !== 401 || !(await signInAgain(problem))) throw problem;
+    if ((problem.status !== 401 && problem.code !== 'sign_in_again') || !(await signInAgain(problem))) throw problem;
     return await give();
   }
 }
@@ -144,6 +144,6 @@ export function words(problem) {
   if (!(problem instanceof Problem)) return String(problem?.message || problem);
   const code = problem.code === 'invalid_request' && !problem.field ? 'other' : problem.code || 'other';
   const text = tOr(`wrong_${code}`, t('wrong_other'), { field: problem.field && tOr(`field_${problem.field}`, problem.field) });
-  const known = ['network', 'session_ended', 'order_unknown', 'item_unknown', 'activity_unknown'];
+  const known = ['network', 'session_ended', 'sign_in_again', 'order_unknown', 'item_unknown', 'activity_unknown'];
   return problem.detail && !known.includes(code) ? `${text} ${refusalText(problem.detail)}` : text;
 }

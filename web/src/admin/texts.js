@@ -25,6 +25,7 @@ addTexts({
   office_not_yet: ['还没有登录。', 'You are not signed in yet.'],
   office_ended: ['登录已结束', 'Your session has ended'],
   office_ended_text: ['请重新登录。您填写的内容都还在，刚才的操作会接着完成。', 'Sign in again. What you typed is kept, and what you were doing goes on.'],
+  office_again: ['请重新登录', 'Sign in again'],
   office_other: ['现在登录的是 {who}。刚才的操作没有执行，请看清楚再做一次。', 'Now {who} is signed in. What you were doing was not done: look, and do it again.'],
 
   role_viewer: ['查看', 'viewer'],
@@ -37,6 +38,7 @@ addTexts({
   wrong_unavailable: ['系统暂时没有答复。请稍后重试：每个操作都可以重复，不会做两次。', 'A part of the system does not answer. Try again in a moment: every command may be repeated, and is done once.'],
   wrong_role_forbidden: ['您的角色不能做这个操作。请找有权限的同事。', 'Your roles may not do this. Ask somebody whose roles may.'],
   wrong_session_ended: ['登录已结束。请重新登录，您填写的内容还在。', 'Your session has ended. Sign in again: what you typed is kept.'],
+  wrong_sign_in_again: ['涉及资金的操作，须在 15 分钟内登录过。请重新登录，再做一次；您填写的内容还在。', 'This moves money, which takes a sign-in of the last 15 minutes. Sign in again, then do it once more: what you typed is kept.'],
   wrong_order_unknown: ['没有这笔订单。请核对订单号。', 'There is no such order. Check its number.'],
   wrong_item_unknown: ['没有这件秒杀商品。请核对编号。', 'There is no such item. Check its id.'],
   wrong_not_ready: ['商品正在装载或重建库存，请稍后再试。', 'The item’s stock is being loaded or rebuilt. Try again in a moment.'],

@@ -64,7 +64,7 @@ func (f *Flow) Begin(ctx context.Context, p seckill.StaffMember) (cookie string,
 }
 
 // Start returns the address of the issuer where a browser signs in, for a code grant without a code yet. With
-// anew the issuer asks who it is, even if the browser is signed in there.
+// anew, or for a fresh grant, the issuer asks who it is, even if the browser is signed in there.
 func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string, anew bool) (address string, err error) {
 	if f.Issuer == nil {
 		return "", seckill.Refuse(seckill.CodeNotFound)
@@ -106,7 +106,7 @@ func (f *Flow) begin(ctx context.Context, p *seckill.StaffMember, issued bool) (
 	now := f.Clock.Now()
 	cookie = base64.RawURLEncoding.EncodeToString(f.Random.Bytes(cookieBytes))
 	s := seckill.StaffSession{Key: keyOf(cookie), Who: p.Who, Name: cmp.Or(p.Name, p.Who), Roles: p.Roles, Began: now,
-		Confirmed: now, Asked: now, Ends: now.Add(seckill.StaffLife), Issued: issued}
+		Proof: p.Proof, Confirmed: now, Asked: now, Ends: now.Add(seckill.StaffLife), Issued: issued}
 	if issued && p.Refresh == "" { // nobody can confirm it
 		s.Ends = now.Add(seckill.StaffStale)
 	}
@@ -155,6 +155,11 @@ func (f *Flow) Confirm(ctx context.Context, cookie string, s seckill.StaffSessio
 // Stale reports whether a session was not confirmed for so long that it must change nothing.
 func (f *Flow) Stale(s *seckill.StaffSession) bool {
 	return f.Clock.Now().Sub(s.Confirmed) >= seckill.StaffStale
+}
+
+// Old reports whether the person of a session signed in at the issuer too long ago for commands that move money.
+func (f *Flow) Old(s *seckill.StaffSession) bool {
+	return s.Issued && f.Clock.Now().Sub(s.Proof) >= seckill.StaffProof
 }
 
 // Look returns a cookie's session if it has not ended, and does not renew it: a screen that asks by itself leaves a

@@ -359,3 +359,27 @@ func TestSignInsAreRecorded(t *testing.T) {
 type noLog struct{ seckill.AuditLog }
 
 func (noLog) AppendAudit(context.Context, seckill.AuditEntry) error { return errAway }
+
+// TestOld: a confirmation by refresh token shows nobody who the person is; nobody proves whom a link signs in.
+func TestOld(t *testing.T) {
+	o := newOffice(t)
+	old := func(cookie string) bool {
+		s := must.Get(o.Resume(ctx, cookie))
+		return o.Old(&s)
+	}
+	if linked := must.Get(o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()})); old(linked) {
+		t.Error("a link's session is old")
+	}
+	if !old(o.signIn()) {
+		t.Error("a session is fresh though the issuer does not say when the person signed in")
+	}
+	o.issuer.member.Proof = start
+	cookie := o.signIn()
+	for at := time.Duration(0); at <= seckill.StaffProof; at += seckill.StaffFresh {
+		o.issuer.member.Proof = o.clock.Now()
+		if got, want := old(cookie), at >= seckill.StaffProof; got != want {
+			t.Errorf("after %v: old %v, want %v", at, got, want)
+		}
+		o.clock.Advance(seckill.StaffFresh)
+	}
+}
