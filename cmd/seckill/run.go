@@ -185,7 +185,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.StringVar(&s.staffIssuer, "staff-issuer", "", "where staff sign in, ISSUER|CLIENT_ID (default by a link only)")
 	f.StringVar(&s.staffClaims, "staff-claims",
 		strings.Join([]string{oidc.DefaultGroups, oidc.DefaultPrefix, oidc.DefaultWho, oidc.DefaultScope}, "|"),
-		"what to ask the issuer of staff: groups' claim|prefix|name's claim|scopes")
+		"what to ask the issuer of staff: groups' claim|prefix|name's claim|scopes, and |acr or not")
 }
 
 // options checks the flags. An error names the flag and the valid values.
@@ -305,7 +305,7 @@ func (s *settings) staff(secret string) (o oidc.StaffOptions, err error) {
 	if secret != "" {
 		o.Clients[0].Secret = func() string { return secret }
 	}
-	o.Groups, o.Prefix, o.WhoClaim, o.Scope = asks.Groups, asks.Prefix, asks.Who, asks.Scope
+	o.Groups, o.Prefix, o.WhoClaim, o.Scope, o.ACR = asks.Groups, asks.Prefix, asks.Who, asks.Scope, asks.ACR
 	return o, nil
 }
 

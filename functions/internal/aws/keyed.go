@@ -156,8 +156,9 @@ func (d *Drivers) StaffIssuer() seckill.StaffIssuer {
 	asks, _ := s.Asks() // config has checked it
 	secret := d.Secret(s.Client)
 	issuer, err := oidc.NewStaff(oidc.StaffOptions{Groups: asks.Groups, Prefix: asks.Prefix, WhoClaim: asks.Who,
-		Scope: asks.Scope, Options: oidc.Options{Clock: d.clock, Log: d.Log, Clients: []oidc.Client{{Issuer: entry.URL,
-			ClientID: entry.ClientID, Metadata: entry.Metadata, Secret: func() string { return secret }}}}})
+		Scope: asks.Scope, ACR: asks.ACR, Options: oidc.Options{Clock: d.clock, Log: d.Log, Clients: []oidc.Client{{
+			Issuer: entry.URL, ClientID: entry.ClientID, Metadata: entry.Metadata,
+			Secret: func() string { return secret }}}}})
 	if err != nil {
 		d.Fail(fmt.Errorf("settings: STAFF_ISSUER: %w", err))
 	}

@@ -57,7 +57,7 @@ type Staff struct {
 	// issuer|client_id or issuer|client_id|metadata-base; if "", staff sign in nowhere
 	Issuer string `env:"STAFF_ISSUER"`
 	Client Source `envPrefix:"STAFF_CLIENT_SECRET"` // without it the client is public
-	// four texts with | between them: see StaffClaims
+	// four or five texts with | between them: see StaffClaims
 	Claims string `env:"STAFF_CLAIMS" envDefault:"cognito:groups|seckill-|sub|openid"`
 }
 
@@ -67,15 +67,19 @@ type StaffClaims struct {
 	Prefix string // the prefix of groups whose names end with a role
 	Who    string // the claim that names the person for good
 	Scope  string // what to ask for
+	ACR    string // the claim acr that commands that move money want; "": any
 }
 
 // Asks returns what to ask the issuer; ok is false if it cannot be read.
 func (s *Staff) Asks() (c StaffClaims, ok bool) {
 	texts := strings.Split(s.Claims, "|")
-	if len(texts) != 4 || texts[0] == "" || texts[2] == "" || texts[3] == "" {
+	if len(texts) == 4 {
+		texts = append(texts, "")
+	}
+	if len(texts) != 5 || texts[0] == "" || texts[2] == "" || texts[3] == "" {
 		return c, false
 	}
-	return StaffClaims{texts[0], texts[1], texts[2], texts[3]}, true
+	return StaffClaims{texts[0], texts[1], texts[2], texts[3], texts[4]}, true
 }
 
 // Entry returns the issuer; ok is false if the shop has no issuer of staff.
@@ -93,7 +97,8 @@ func (s *Staff) problems() (out []string) {
 		}
 	}
 	if _, ok := s.Asks(); !ok {
-		out = append(out, fmt.Sprintf("STAFF_CLAIMS is %q, want groups' claim|prefix|person's claim|scopes", s.Claims))
+		out = append(out, fmt.Sprintf(
+			"STAFF_CLAIMS is %q, want groups' claim|prefix|person's claim|scopes, and |acr or not", s.Claims))
 	}
 	return out
 }
