@@ -65,6 +65,14 @@ func TestConnectFunction(t *testing.T) {
 			t.Errorf("%s: %+v, want 403", name, r)
 		}
 	}
+	fresh := connectPass("1001", "o", system.Clock{})
+	for origin, want := range map[string]int{"https://elsewhere.example": 403, storefront + ".evil": 403, "null": 403,
+		"": 200} {
+		e := strings.ReplaceAll(string(handshake(t, "o=", "seckill.v1, "+fresh)), storefront, origin)
+		if r := ask(t, f, []byte(e)); r.Status != want {
+			t.Errorf("a page of %q: %+v, want %d", origin, r, want)
+		}
+	}
 	run(t, f, ended("c3="), `{"statusCode":200,"headers":null,"multiValueHeaders":null,"body":""}`)
 	if r := ask(t, w.start(t, "connect", "TABLE_PREFIX", "elsewhere-"), handshake(t, "c4=",
 		"seckill.v1, "+connectPass("1001", "4", system.Clock{}))); r.Status != 503 {

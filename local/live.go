@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -75,7 +76,16 @@ var (
 	errFull    = &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Minute}
 )
 
-// ServeHTTP opens a connection, for a page of any origin: unlike a cookie, a pass is never added by the browser itself.
+// mayConnect reports whether a handshake is of a page of this server, of this machine under any of its names, as
+// behind a CDN's stand-in, or of what is no browser.
+func mayConnect(r *http.Request) bool {
+	origin := strings.Join(r.Header["Origin"], ",")
+	own := seckill.ReturnPages{Own: []string{"http://" + r.Host, "https://" + r.Host}}
+	u, err := url.Parse(origin)
+	return own.Shows(origin) || err == nil && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
+}
+
+// ServeHTTP opens a connection, if its page may connect and has a good pass.
 func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Connection", "Upgrade")
@@ -84,6 +94,9 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text, err := wspush.Offered(strings.Join(r.Header["Sec-Websocket-Protocol"], ","))
+	if !mayConnect(r) {
+		err = seckill.ErrPass
+	}
 	var pass seckill.Pass
 	if err == nil {
 		pass, err = l.passes.Check(text)
@@ -126,7 +139,7 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// refuse answers 403 to a pass that is not good, as API Gateway does.
+// refuse answers 403 to a pass that is not good and to another website, as API Gateway does.
 func (l *live) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, seckill.ErrPass) {
 		err = seckill.Refuse(seckill.CodeToken)

@@ -41,11 +41,19 @@ func (w *shopTest) connect(o offer) *websocket.Conn {
 	return c
 }
 
+// dial shakes hands as no browser does.
 func (w *shopTest) dial(o offer, protocols ...string) (c *websocket.Conn, status int, err error) {
+	w.t.Helper()
+	return w.dialFrom(nil, o, protocols...)
+}
+
+// dialFrom shakes hands as a page of this origin.
+func (w *shopTest) dialFrom(origin []string, o offer, protocols ...string) (c *websocket.Conn, status int, err error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
-	c, resp, err := websocket.Dial(ctx, o.url, &websocket.DialOptions{HTTPClient: w.http, Subprotocols: protocols})
+	c, resp, err := websocket.Dial(ctx, o.url, &websocket.DialOptions{HTTPClient: w.http, Subprotocols: protocols,
+		HTTPHeader: http.Header{"Origin": origin}})
 	if resp != nil {
 		status = resp.StatusCode
 	}
@@ -141,6 +149,29 @@ func TestPassesThatAreRefused(t *testing.T) {
 		t.Errorf("without a handshake: %d, want 426", a.Status)
 	}
 	w.connect(fresh) // no earlier connection has used the pass
+}
+
+// TestPagesOfOthersCannotConnect: a handshake from another website is refused, and its pass stays good.
+func TestPagesOfOthersCannotConnect(t *testing.T) {
+	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
+	o := w.pageOffer("1001")
+	for _, c := range []struct {
+		origin []string
+		status int
+	}{
+		{[]string{"https://elsewhere.example"}, http.StatusForbidden},
+		{[]string{"https://localhost.elsewhere.example"}, http.StatusForbidden},
+		{[]string{"null"}, http.StatusForbidden}, {[]string{w.URL(), "null"}, http.StatusForbidden},
+		{[]string{w.URL()}, http.StatusSwitchingProtocols},
+	} {
+		if _, status, err := w.dialFrom(c.origin, o, seckill.PushProtocol, o.pass); status != c.status {
+			t.Errorf("a page of %q: %d, %v; want %d", c.origin, status, err, c.status)
+		}
+	}
+	o = w.pageOffer("1001")
+	if _, status, err := w.dialFrom([]string{"http://127.0.0.1:1"}, o, seckill.PushProtocol, o.pass); err != nil {
+		t.Errorf("a page behind a proxy of this machine: %d, %v", status, err)
+	}
 }
 
 // TestWhatPagesSend: what a page sends is ignored, unless it is too large.

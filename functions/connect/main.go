@@ -18,7 +18,7 @@ import (
 
 func main() {
 	aws.Run("connect", func(d *aws.Drivers) apigw.Handler {
-		return apigw.WebSocket(&connector{app.Push(d, wspush.AtOnce), d.Passes(), d})
+		return apigw.WebSocket(&connector{app.Push(d, wspush.AtOnce), d.Passes(), d.ReturnPages(), d})
 	})
 }
 
@@ -26,19 +26,23 @@ func main() {
 type connector struct {
 	flow    *push.Flow
 	passes  *jwtauth.Passes
+	pages   seckill.ReturnPages
 	drivers *aws.Drivers
 }
 
-// Connect implements apigw.Connector: 403 for a page whose pass is not good, which gets another pass or polls; 503 for
-// a fault.
-func (c *connector) Connect(ctx context.Context, connection, offered string) (status int, protocol string) {
-	text, err := wspush.Offered(offered)
+// Connect implements apigw.Connector: 403 for a page of another website and for a page whose pass is not good, which
+// gets another pass or polls; 503 for a fault.
+func (c *connector) Connect(ctx context.Context, h apigw.Handshake) (status int, protocol string) {
+	text, err := wspush.Offered(h.Offered)
+	if !c.pages.Shows(h.Origin) {
+		err = seckill.ErrPass // which stays good: it may be stolen
+	}
 	var pass seckill.Pass
 	if err == nil {
 		pass, err = c.passes.Check(text)
 	}
 	if err == nil {
-		err = c.flow.Connect(ctx, pass, connection)
+		err = c.flow.Connect(ctx, pass, h.Connection)
 	}
 	switch {
 	case err == nil:

@@ -116,10 +116,10 @@ func (g *Grant) Check() error {
 	return nil
 }
 
-// ReturnPages are the pages to which issuers send people who sign in.
+// ReturnPages are the shop's pages, to which issuers send people who sign in.
 type ReturnPages struct {
 	Own  []string // the shop's pages, absolute, without a slash at the end; none if the shop does not know them
-	Open bool     // pages of any other site may sign people in, too, as in a sandbox
+	Open bool     // pages of any other site may sign people in and connect, too, as in a sandbox
 }
 
 // Of reports whether a redirect address is one of the shop's pages, so that an issuer that refuses it refuses the shop,
@@ -132,6 +132,12 @@ func (p ReturnPages) Of(address string) (own, elsewhere bool) {
 	return false, len(p.Own) > 0 && !p.Open && at != "" && !slices.ContainsFunc(p.Own, func(page string) bool {
 		return site(page) == at
 	})
+}
+
+// Shows reports whether a request's Origin header is that of one of the shop's pages, or "": what is no browser sends
+// none.
+func (p ReturnPages) Shows(origin string) bool {
+	return origin == "" || p.Open || slices.ContainsFunc(p.Own, func(page string) bool { return site(page) == origin })
 }
 
 // site returns the origin of a website's address as browsers write it, and "" for any other address.

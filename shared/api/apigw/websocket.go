@@ -11,14 +11,25 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// protocols is the header with the subprotocols that a client offers, and with the subprotocol of the server's answer.
-const protocols = "Sec-WebSocket-Protocol"
+// Headers of a handshake: the website of the page that connects; the subprotocols that a client offers, and in the
+// answer the server's.
+const (
+	originHeader = "Origin"
+	protocols    = "Sec-WebSocket-Protocol"
+)
+
+// Handshake is what a client asks for.
+type Handshake struct {
+	Connection string // its id
+	Offered    string // subprotocols, as the client's header has them
+	Origin     string // of the page; "" if the client is no browser
+}
 
 // Connector lets connections of a WebSocket API in.
 type Connector interface {
-	// Connect answers a handshake. offered are the subprotocols, as the client's header has them. status is 200 for
-	// an accepted one, which speaks the subprotocol that is returned, or the refusal's.
-	Connect(ctx context.Context, connection, offered string) (status int, protocol string)
+	// Connect answers a handshake. status is 200 for an accepted one, which speaks the subprotocol that is returned,
+	// or the refusal's.
+	Connect(ctx context.Context, h Handshake) (status int, protocol string)
 	// Disconnect is told that a connection has ended.
 	Disconnect(ctx context.Context, connection string) error
 }
@@ -43,7 +54,7 @@ func WebSocket(c Connector) Handler {
 		switch e.RequestContext.EventType {
 		case "CONNECT":
 			var protocol string
-			out.StatusCode, protocol = c.Connect(ctx, id, offered(&e))
+			out.StatusCode, protocol = c.Connect(ctx, Handshake{id, header(&e, protocols), header(&e, originHeader)})
 			if protocol != "" {
 				out.Headers = map[string]string{protocols: protocol}
 			}
@@ -58,15 +69,15 @@ func WebSocket(c Connector) Handler {
 	}
 }
 
-// offered returns the subprotocols that a handshake offers, in one line or several, whatever the header's letters.
-func offered(e *events.APIGatewayWebsocketProxyRequest) string {
+// header returns a header of a handshake, in one line or several, whatever its name's letters.
+func header(e *events.APIGatewayWebsocketProxyRequest, want string) string {
 	for name, values := range e.MultiValueHeaders {
-		if strings.EqualFold(name, protocols) {
+		if strings.EqualFold(name, want) {
 			return strings.Join(values, ",")
 		}
 	}
 	for name, value := range e.Headers {
-		if strings.EqualFold(name, protocols) {
+		if strings.EqualFold(name, want) {
 			return value
 		}
 	}

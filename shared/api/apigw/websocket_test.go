@@ -17,9 +17,10 @@ type door struct {
 	fault error
 }
 
-func (d *door) Connect(ctx context.Context, connection, offered string) (status int, protocol string) {
-	d.asked = fmt.Sprintf("connect %s with %q, trace %s", connection, offered, seckill.Trace(ctx))
-	if !strings.HasSuffix(offered, "PASS") {
+func (d *door) Connect(ctx context.Context, h apigw.Handshake) (status int, protocol string) {
+	d.asked = fmt.Sprintf("connect %s with %q, from %q, trace %s", h.Connection, h.Offered, h.Origin,
+		seckill.Trace(ctx))
+	if !strings.HasSuffix(h.Offered, "PASS") {
 		return 403, ""
 	}
 	return 200, "seckill.v1"
@@ -37,12 +38,17 @@ func TestWebSocket(t *testing.T) {
 	small := strings.ReplaceAll(handshake, "Sec-WebSocket-Protocol", "sec-websocket-protocol")
 	const accepted = `{"statusCode":200,"headers":{"Sec-WebSocket-Protocol":"seckill.v1"},"multiValueHeaders":null,"body":""}`
 	const connect = "connect L0SM9cOFvHcCIhw= with "
+	const page = `, from "https://shop.example.com", trace TxQ0HFj6liAFPMA=`
 	for name, c := range map[string]struct{ event, asked, want string }{
-		"handshake":     {handshake, connect + `"seckill.v1, PASS", trace TxQ0HFj6liAFPMA=`, accepted},
+		"handshake":     {handshake, connect + `"seckill.v1, PASS"` + page, accepted},
 		"several lines": {several, connect + `"seckill.v1,PASS"`, accepted},
 		"small letters": {small, connect + `"seckill.v1, PASS"`, accepted},
 		"one value each": {strings.Replace(handshake, "multiValueHeaders", "x", 1), connect + `"seckill.v1, PASS"`,
 			accepted},
+		"no browser": {strings.ReplaceAll(handshake, `"Origin"`, `"x"`), connect + `"seckill.v1, PASS", from "", trace`,
+			accepted},
+		"one origin, small letters": {strings.ReplaceAll(strings.Replace(handshake, "multiValueHeaders", "x", 1),
+			`"Origin"`, `"origin"`), connect + `"seckill.v1, PASS"` + page, accepted},
 		"refused": {strings.ReplaceAll(handshake, "PASS", "x"), connect + `"seckill.v1, x"`,
 			`{"statusCode":403,"headers":null,"multiValueHeaders":null,"body":""}`},
 		"no protocol": {strings.ReplaceAll(handshake, "Sec-WebSocket-Protocol", "x"), connect + `""`,
