@@ -83,6 +83,11 @@ func TestConnectFunction(t *testing.T) {
 			t.Errorf("no metric %s:\n%s", metric, f.Output())
 		}
 	}
+	for of, n := range map[string]int{`"own_page":true,"network_hash":"`: 6, `"own_page":false,"network_hash":"`: 3} {
+		if got := strings.Count(f.Output(), `"msg":"refused","reason":"handshake",`+of); got != n {
+			t.Errorf("%d lines of %s, want %d:\n%s", got, of, n, f.Output())
+		}
+	}
 	for what, text := range map[string]string{"a pass": connectPass("1001", "1", system.Clock{})[:10],
 		"an address": "203.0.113.7", "the secret": secret} {
 		if strings.Contains(f.Output(), text) {

@@ -72,7 +72,7 @@ type Error struct {
 	Start time.Time // not_started: when the sale opens
 	PayBy time.Time // cancel_limit: the order can be paid until then, and then expires
 	// invalid_token, signin_refused, ticket_required: what is wrong with the token or ticket; too_many_requests: whose
-	// limit; check_failed: which check
+	// limit; check_failed: which check; order_unknown: OrderForeign
 	Token      Reason
 	Challenge  *Challenge    // check_failed: the next one; nil if it could not be made
 	RetryAfter time.Duration // how long the client should wait before it tries again; 0 if trying again does not help
@@ -104,6 +104,9 @@ func (e *Error) Is(target error) bool {
 
 // Refuse returns a refusal that carries only its code.
 func Refuse(c Code) *Error { return &Error{Code: c} }
+
+// RefuseForeign returns the refusal of another user's order.
+func RefuseForeign() *Error { return &Error{Code: CodeOrderUnknown, Token: OrderForeign} }
 
 // Invalid returns an invalid_request about one field.
 func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field: field, Hint: hint} }

@@ -42,6 +42,9 @@ const (
 	TicketExpired   Reason = "ticket_expired"
 )
 
+// OrderForeign is a request for another user's order. The answer is CodeOrderUnknown, as if there were none.
+const OrderForeign Reason = "order_foreign"
+
 // Which check failed. The answer is CodeCheck.
 const (
 	CheckProof    Reason = "check_proof"
@@ -50,7 +53,7 @@ const (
 
 // otherReasons lists what is wrong with neither token nor code.
 var otherReasons = []Reason{LimitUser, LimitNetwork, LimitAttempts, CheckProof, CheckQuestion,
-	TicketKey, TicketSignature, TicketForeign, TicketExpired}
+	TicketKey, TicketSignature, TicketForeign, TicketExpired, OrderForeign}
 
 // tokenReasons lists what can be wrong with a token.
 var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired,

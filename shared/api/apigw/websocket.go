@@ -23,6 +23,7 @@ type Handshake struct {
 	Connection string // its id
 	Offered    string // subprotocols, as the client's header has them
 	Origin     string // of the page; "" if the client is no browser
+	From       string // network address
 }
 
 // Connector lets connections of a WebSocket API in.
@@ -54,7 +55,8 @@ func WebSocket(c Connector) Handler {
 		switch e.RequestContext.EventType {
 		case "CONNECT":
 			var protocol string
-			out.StatusCode, protocol = c.Connect(ctx, Handshake{id, header(&e, protocols), header(&e, originHeader)})
+			out.StatusCode, protocol = c.Connect(ctx, Handshake{id, header(&e, protocols), header(&e, originHeader),
+				e.RequestContext.Identity.SourceIP})
 			if protocol != "" {
 				out.Headers = map[string]string{protocols: protocol}
 			}

@@ -19,7 +19,7 @@ type door struct {
 
 func (d *door) Connect(ctx context.Context, h apigw.Handshake) (status int, protocol string) {
 	d.asked = fmt.Sprintf("connect %s with %q, from %q, trace %s", h.Connection, h.Offered, h.Origin,
-		seckill.Trace(ctx))
+		seckill.Trace(ctx)+h.From)
 	if !strings.HasSuffix(h.Offered, "PASS") {
 		return 403, ""
 	}
@@ -38,7 +38,7 @@ func TestWebSocket(t *testing.T) {
 	small := strings.ReplaceAll(handshake, "Sec-WebSocket-Protocol", "sec-websocket-protocol")
 	const accepted = `{"statusCode":200,"headers":{"Sec-WebSocket-Protocol":"seckill.v1"},"multiValueHeaders":null,"body":""}`
 	const connect = "connect L0SM9cOFvHcCIhw= with "
-	const page = `, from "https://shop.example.com", trace TxQ0HFj6liAFPMA=`
+	const page = `, from "https://shop.example.com", trace TxQ0HFj6liAFPMA=203.0.113.7`
 	for name, c := range map[string]struct{ event, asked, want string }{
 		"handshake":     {handshake, connect + `"seckill.v1, PASS"` + page, accepted},
 		"several lines": {several, connect + `"seckill.v1,PASS"`, accepted},

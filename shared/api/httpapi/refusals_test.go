@@ -40,7 +40,7 @@ func newCounting(t *testing.T) *counting {
 	return c
 }
 
-// lines returns what was logged since the last call, by reason; each reason at most once.
+// lines returns what was logged since the last call, by reason; each reason that is a sample at most once.
 func (c *counting) lines(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	out := map[string]map[string]any{}
@@ -50,7 +50,7 @@ func (c *counting) lines(t *testing.T) map[string]map[string]any {
 			t.Fatalf("%s: %v", line, err)
 		}
 		reason, _ := l["reason"].(string)
-		if out[reason] != nil {
+		if out[reason] != nil && !loggedWhole[seckill.Reason(reason)] {
 			t.Errorf("two lines of %s: %s", reason, c.log.String())
 		}
 		out[reason] = l
@@ -165,6 +165,66 @@ func TestRefusalsAreLoggedNowAndThen(t *testing.T) {
 	}
 	if c.count["sold_out"] != 106 {
 		t.Errorf("counted %v, want 106 of sold_out", c.count)
+	}
+}
+
+// TestRefusedAuthorizationIsLoggedWhole checks that each refusal has a line with its network, until there are too many
+// in a minute: then lines are a sample again, which count what has none.
+func TestRefusedAuthorizationIsLoggedWhole(t *testing.T) {
+	c := newCounting(t)
+	logged := func() (lines, all int) {
+		t.Helper()
+		for line := range strings.Lines(c.log.String()) {
+			var l struct {
+				Message string `json:"msg"`
+				Network string `json:"network_hash"`
+				Count   int
+			}
+			must.OK(t, json.Unmarshal([]byte(line), &l))
+			if len(l.Network) != 16 || l.Message != "refused" {
+				t.Errorf("%s", line)
+			}
+			lines, all = lines+1, all+l.Count
+		}
+		c.log.Reset()
+		return lines, all
+	}
+	refuse := func(times int, e *seckill.Error) {
+		c.flows.err = e
+		for range times {
+			r := httptest.NewRequest("GET", "/order/"+orderID, nil)
+			r.Header.Set("Authorization", bearer(alice))
+			c.ServeHTTP(httptest.NewRecorder(), r) // no route answers with all codes: OpenAPI is not checked
+		}
+	}
+	for _, e := range []*seckill.Error{seckill.RefuseForeign(), seckill.Refuse(seckill.CodeBlocked),
+		{Code: seckill.CodeToken, Token: seckill.TokenSignature}, {Code: seckill.CodeToken, Token: seckill.TokenKey},
+		{Code: seckill.CodeToken, Token: seckill.TokenAlgorithm},
+		{Code: seckill.CodeTicket, Token: seckill.TicketSignature},
+		{Code: seckill.CodeTicket, Token: seckill.TicketForeign},
+		{Code: seckill.CodeSignIn, Token: seckill.TokenExpired}} {
+		refuse(3, e)
+		if lines, all := logged(); lines != 3 || all != 3 {
+			t.Errorf("%v, %s: %d lines of %d, want 3 of 3", e, e.Token, lines, all)
+		}
+	}
+	refuse(3, &seckill.Error{Code: seckill.CodeToken, Token: seckill.TokenExpired})
+	if lines, _ := logged(); lines != 0 {
+		t.Errorf("%d lines of an expired token beside a refused sign-in, want a sample", lines)
+	}
+	refuse(maxWhole, seckill.RefuseForeign())
+	if lines, all := logged(); lines != maxWhole-24 || all != lines {
+		t.Errorf("%d lines of %d, want %d in a minute", lines, all, maxWhole)
+	}
+	c.clock.Advance(refusalEvery)
+	refuse(5, seckill.RefuseForeign())
+	if lines, all := logged(); lines != 1 || all != 25 {
+		t.Errorf("beyond the bound %d lines of %d, want 1 of 25", lines, all)
+	}
+	c.clock.Advance(time.Minute - refusalEvery)
+	refuse(2, seckill.RefuseForeign())
+	if lines, all := logged(); lines != 2 || all != 6 {
+		t.Errorf("in the next minute %d lines of %d, want 2 of 6", lines, all)
 	}
 }
 

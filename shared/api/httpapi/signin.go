@@ -28,7 +28,7 @@ var cacheIssuers = []string{"public, max-age=60"}
 
 // NewSignIn serves GET and POST /signin, GET /signin/sessions and POST /signin/end.
 func NewSignIn(flow SignIn, auth Auth, o Options) *Handler {
-	s := &signer{flow, newCaller(auth, &o)}
+	s := &signer{flow, newCaller(auth, &o), o.Refusals}
 	return newHandler(o, newRoute(http.MethodGet, "/signin", s.issuers),
 		newRoute(http.MethodPost, "/signin", s.signIn),
 		newRoute(http.MethodGet, "/signin/sessions", s.sessions),
@@ -36,8 +36,9 @@ func NewSignIn(flow SignIn, auth Auth, o Options) *Handler {
 }
 
 type signer struct {
-	flow   SignIn
-	caller caller
+	flow     SignIn
+	caller   caller
+	refusals *Refusals // which logs sign-ins, too
 }
 
 type issuerJSON struct {
@@ -74,6 +75,7 @@ func (s *signer) signIn(r *http.Request, _ string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	s.refusals.signedIn(r, got.User, seckill.GrantKind(g.Kind))
 	return encode(cacheNever, struct {
 		Token   string `json:"token"`
 		User    string `json:"user"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -83,6 +84,30 @@ func TestSignIn(t *testing.T) {
 	s.session.Refresh = ""
 	if w := do(t, h, "POST", "/signin", string(text)); strings.Contains(w.Body.String(), "refresh_token") {
 		t.Errorf("without a refresh token: %s", w.Body)
+	}
+}
+
+// TestSignInsAreLogged: each with how, and hashes of who and from where.
+func TestSignInsAreLogged(t *testing.T) {
+	c := newCounting(t)
+	c.flows.session = signin.Session{Token: "a.b.c", User: alice, Expires: now.Add(time.Hour), Refresh: "renewal"}
+	for _, kind := range []string{"code", "refresh_token", "token"} {
+		do(t, c.Handler, "POST", "/signin", `{"grant":"`+kind+`","token":"a.b.c","refresh_token":"renewal"}`,
+			"Authorization", "-")
+		var l map[string]any
+		if err := json.Unmarshal(c.log.Bytes(), &l); err != nil || l["msg"] != "signed in" || l["grant"] != kind ||
+			l["count"] != 1.0 || len(fmt.Sprint(l["user_hash"])) != 16 || len(fmt.Sprint(l["network_hash"])) != 16 {
+			t.Errorf("%s: logged %s, %v", kind, c.log.String(), err)
+		}
+		for _, secret := range []string{alice, "a.b.c", "renewal"} {
+			if strings.Contains(c.log.String(), secret) {
+				t.Errorf("the log has %s: %s", secret, c.log.String())
+			}
+		}
+		c.log.Reset()
+	}
+	if len(c.count) != 0 {
+		t.Errorf("counted %v", c.count)
 	}
 }
 

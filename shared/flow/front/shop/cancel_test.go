@@ -80,6 +80,10 @@ func TestCancel(t *testing.T) {
 				got.State != c.state {
 				t.Errorf("got %q, %v; want %q, code %q", got.State, err, c.state, c.code)
 			}
+			var e *seckill.Error
+			if foreign := errors.As(err, &e) && e.Token == seckill.OrderForeign; foreign != (c.user == "8") {
+				t.Errorf("refused as another's: %v", foreign)
+			}
 			sent, err := closings.Receive(t.Context(), 10)
 			if err != nil {
 				t.Fatal(err)

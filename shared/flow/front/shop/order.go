@@ -152,7 +152,7 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, error) {
 	o, err := f.Ledger.Order(ctx, id)
 	if err == nil && o.User != user {
-		return seckill.Order{}, errUnknownOrder
+		return seckill.Order{}, seckill.RefuseForeign()
 	}
 	return o, err
 }

@@ -50,7 +50,7 @@ func (f *Flow) Pay(ctx context.Context, user, id string, kind seckill.PayKind) (
 	case err != nil:
 		return Way{}, err
 	case o.User != user:
-		return Way{}, seckill.Refuse(seckill.CodeOrderUnknown)
+		return Way{}, seckill.RefuseForeign()
 	case !o.Payable(f.Clock.Now()):
 		return Way{}, &seckill.Error{Code: seckill.CodeNotPayable, Order: id}
 	}

@@ -106,6 +106,9 @@ func TestPay(t *testing.T) {
 		if errors.As(err, &e) && (c.code == seckill.CodeUnavailable) != (e.RetryAfter > 0) {
 			t.Errorf("%s: retry after %v", c.name, e.RetryAfter)
 		}
+		if foreign := e != nil && e.Token == seckill.OrderForeign; foreign != (c.user == "1002") {
+			t.Errorf("%s: refused as another's: %v", c.name, foreign)
+		}
 		if offered := m[seckill.EventCashier] == 1; offered != (err == nil) {
 			t.Errorf("%s: counted %v", c.name, m)
 		}
