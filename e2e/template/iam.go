@@ -23,24 +23,30 @@ Tables and queues are named as in the templates, secrets after their path; a rig
 What follows OfficeTable or PassingTable are the only rows of it that the right is on
 ([ADR 53](adr/others.md#adr-53)).
 Functions on a queue take messages off it by ReceiveMessage, DeleteMessage and GetQueueAttributes, which Lambda calls in
-their name. What each secret has: [DATA.md](DATA.md#secrets). Inside a network (` + "`CreateCache=true`" + `) the five
-functions that use Redis also have the policy of infra/network.yaml. No function has a right to decrypt: secrets are
-under the account's key of Secrets Manager (aws/secretsmanager), which needs none.
+their name. What each secret has: [below](#keys). Inside a network (` + "`CreateCache=true`" + `) the five functions
+that use Redis also have the policy of infra/network.yaml. No function has a right to decrypt: secrets are under the
+account's key of Secrets Manager (aws/secretsmanager), which needs none.
 
 | function | action | on |
 |---|---|---|
 `)
-	functions := t.functions()
+	functions, mayRead := t.functions(), map[string][]string{}
 	for _, step := range slices.Sorted(maps.Keys(functions)) {
 		rights, err := t.rights(functions[step])
 		if err != nil {
 			return nil, err
 		}
+		for _, r := range rights {
+			if audience, ok := strings.CutPrefix(r.on, "SecretsPath/"); ok {
+				mayRead[step] = append(mayRead[step], audience)
+			}
+		}
 		for _, row := range rows(rights) {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", step, row[0], row[1])
 		}
 	}
-	return b.Bytes(), nil
+	err := writeKeys(&b, mayRead)
+	return b.Bytes(), err
 }
 
 // rows groups the actions on the same resource, and then the resources with the same actions.

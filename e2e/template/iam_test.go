@@ -347,6 +347,26 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x", secrets.ReportSalts: "x",
 	secrets.SignInSecrets: "x"}
 
+// TestEveryKeyIsListed: the inventory of keys has each possible value once, each with its readers, and says all of it.
+func TestEveryKeyIsListed(t *testing.T) {
+	listed := map[string]int{}
+	for _, k := range heldKeys {
+		for _, n := range k.names {
+			listed[strings.Replace(n, "KID", "kid", 1)]++
+		}
+		elsewhere := k.what != "" && k.where != "" && k.readers != ""
+		if elsewhere == (len(k.names) > 0) || slices.Contains([]string{k.use, k.kind, k.maker, k.ends}, "") {
+			t.Errorf("%v%s is not described whole", k.names, k.what)
+		}
+	}
+	for name := range everySecret {
+		if listed[name] != 1 {
+			t.Errorf("%s is listed %d times, want once", name, listed[name])
+		}
+	}
+	must.Equal(t, len(everySecret), len(listed), "values that are listed")
+}
+
 func TestIAMPage(t *testing.T) {
 	want := must.Get(iamPage(deployed(t, everything)))
 	got := must.Get(os.ReadFile(filepath.Join(root, "docs", "IAM.md")))
