@@ -105,7 +105,7 @@ func known(cmd *cobra.Command, s *shop, item string) error {
 // moment.
 func eachOrder(cmd *cobra.Command, s *shop, c operator.ListOrders, after string, limit int,
 	do func(*operator.OrderList) error) (string, error) {
-	said, n, looked := newProgress(cmd.ErrOrStderr()), 0, 0
+	said, n, looked, begun := newProgress(cmd.ErrOrStderr()), 0, 0, false
 	err := s.steps(after, func(next string) (_ string, err error) {
 		c.Cursor, c.Limit = next, fulfil.MaxPage
 		if limit > 0 {
@@ -116,7 +116,7 @@ func eachOrder(cmd *cobra.Command, s *shop, c operator.ListOrders, after string,
 			p, err = operator.Give[operator.OrderList](ctx, &s.Client, &c)
 			return err
 		}
-		if n == 0 {
+		if !begun {
 			err = read(cmd.Context())
 		} else {
 			err = tried(cmd, s, "after "+counted(n, "order", "orders"), read)
@@ -124,6 +124,7 @@ func eachOrder(cmd *cobra.Command, s *shop, c operator.ListOrders, after string,
 		if err != nil {
 			return "", err
 		}
+		begun = true
 		if p.Next == next && next != "" {
 			return next, nil
 		}

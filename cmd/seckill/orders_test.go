@@ -325,6 +325,33 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestExportThatHasFoundNothingGoesOn: once the shop has answered, a call that fails is repeated, whatever the pages
+// before had.
+func TestExportThatHasFoundNothingGoesOn(t *testing.T) {
+	defer func(pause, wait time.Duration) { batchPause, patience = pause, wait }(batchPause, patience)
+	batchPause, patience = time.Millisecond, 0
+	calls := 0
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		list := operator.OrderList{Orders: []operator.Order{}, Looked: 100, Next: "2"}
+		switch at := askedPage(t, r); {
+		case at == 2 && calls == 2:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		case at == 2:
+			list.Next = ""
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"result": list})
+	}))
+	defer shop.Close()
+	file := filepath.Join(t.TempDir(), "orders.csv")
+	code, stdout, stderr := command(t, "orders", "export", "--refund-asked", "--csv", file, "--url", shop.URL)
+	if code != exitOK || calls != 3 || !strings.Contains(stdout, "Exported 0 orders") ||
+		strings.Count(stderr, "; again in ") != 1 {
+		t.Errorf("exit %d after %d calls\n%s%s", code, calls, stdout, stderr)
+	}
+}
+
 // askedPage returns the number of the page that a request's cursor asks for, or 0 without a cursor.
 func askedPage(t *testing.T, r *http.Request) (at int) {
 	t.Helper()
