@@ -9,11 +9,12 @@
 # OVERRIDES ("Name=value Name=value", as seckill plan --overrides prints) go before samconfig.toml's parameters.
 # EDGE=true puts the CDN of infra/edge.yaml in front, a stack of its own in us-east-1; it then stays up to date with each deployment.
 # EDGE_DOMAIN and EDGE_CERTIFICATE (ACM, us-east-1) are its own name; EDGE_KEY=a or b says which of its two keys it sends;
-# EDGE_SHARE (percent) how much of the API's throttles one network address may use before WAF refuses it.
+# EDGE_SHARE (percent) how much of the API's throttles one network address may use before WAF refuses it; EDGE_SUBDOMAINS=true or false
+# whether HSTS covers the subdomains of its name.
 # STACK and REGION replace those of samconfig.toml; ARCH says what was built for (arm64 if nothing), GRADUAL=true or false whether traffic is
 # shifted to the release step by step (as samconfig.toml says if nothing).
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,15s/^# \?//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,16s/^# \?//p' "$0" >&2; exit 2; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 action=$1 env=$2 more=${3-}
 SAM=${SAM:-e2e/servers/sam.sh}
@@ -43,6 +44,7 @@ guard() {
 # cdn deploy|url|destroy: the CDN in front of the stack
 cdn() {
   go run ./infra/stack cdn "$1" -stack "$stack" -region "$region" ${EDGE_KEY:+-key "$EDGE_KEY"} ${EDGE_SHARE:+-share "$EDGE_SHARE"} \
+    ${EDGE_SUBDOMAINS:+-subdomains "$EDGE_SUBDOMAINS"} \
     ${EDGE_DOMAIN:+"DomainName=$EDGE_DOMAIN"} ${EDGE_CERTIFICATE:+"CertificateArn=$EDGE_CERTIFICATE"}
 }
 

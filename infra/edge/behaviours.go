@@ -79,6 +79,22 @@ func Template(text string, throttle func(parameter string) string, share int) (s
 	return withFloods(before+"      FunctionCode: |\n"+block+"\n"+after, Floods(), "", throttle, share)
 }
 
+// Subdomains returns a template of Template's in which HSTS also covers the subdomains of the shop's name. The CDN then
+// replaces the header of every answer, because the API does not know the name.
+func Subdomains(whole string) (string, error) {
+	for _, s := range []struct{ short, long string }{
+		{"'max-age=31536000'", "'max-age=31536000; includeSubDomains'"},
+		{"AccessControlMaxAgeSec: 31536000, Override: false",
+			"AccessControlMaxAgeSec: 31536000, IncludeSubdomains: true, Override: true"},
+	} {
+		if strings.Count(whole, s.short) != 1 {
+			return "", fmt.Errorf("the template does not have %s once", s.short)
+		}
+		whole = strings.Replace(whole, s.short, s.long, 1)
+	}
+	return whole, nil
+}
+
 // Wall returns infra/wall.yaml, the web ACL of the API itself, likewise. Behind a CDN, all calls but notifications have
 // the CDN's addresses: only notifications have a limit there.
 func Wall(text string, throttle func(parameter string) string, cdn bool) (string, error) {

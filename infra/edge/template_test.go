@@ -417,6 +417,48 @@ func TestTemplateGetsTheFunction(t *testing.T) {
 	}
 }
 
+// TestSubdomains: if asked for, HSTS covers them in all that the CDN answers, its function's own answers, too.
+func TestSubdomains(t *testing.T) {
+	t.Parallel()
+	text, _ := readTemplate(t)
+	whole, err := Template(text, defaults, DefaultShare)
+	if err != nil || strings.Contains(whole, "ncludeSub") {
+		t.Fatalf("not asked for: %v\n%s", err, whole)
+	}
+	if whole, err = Subdomains(whole); err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Resources struct {
+			Function struct {
+				Properties struct{ FunctionCode string }
+			}
+			Headers struct {
+				Properties struct {
+					ResponseHeadersPolicyConfig struct {
+						SecurityHeadersConfig struct{ StrictTransportSecurity map[string]any }
+					}
+				}
+			}
+		}
+	}
+	if err := decode([]byte(whole), &d); err != nil {
+		t.Fatal(err)
+	}
+	policy := d.Resources.Headers.Properties.ResponseHeadersPolicyConfig.SecurityHeadersConfig.StrictTransportSecurity
+	want := map[string]any{"AccessControlMaxAgeSec": 31536000.0, "IncludeSubdomains": true, "Override": true}
+	if diff := cmp.Diff(want, policy); diff != "" {
+		t.Errorf("the headers policy, want (-), got (+):\n%s", diff)
+	}
+	if code := d.Resources.Function.Properties.FunctionCode; !strings.Contains(code,
+		"'strict-transport-security': { value: 'max-age=31536000; includeSubDomains' }") {
+		t.Errorf("function.js:\n%s", code)
+	}
+	if _, err := Subdomains(whole); err == nil {
+		t.Error("a template that covers them already was taken")
+	}
+}
+
 // TestEveryPathIsConsidered checks that each path of the API is in the table, or named here as a shopper's own, or
 // staff's.
 func TestEveryPathIsConsidered(t *testing.T) {

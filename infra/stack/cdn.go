@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ const (
 type cdn struct {
 	stack, region, key string
 	share              int
+	subdomains         string                 // whether HSTS covers them: true or false
 	cfn                *cloudformation.Client // in home
 	behind             *cloudformation.Client // in region
 	api                *apigateway.Client
@@ -51,8 +53,11 @@ func cdnMain(args []string) error {
 	flags.StringVar(&c.key, "key", "", "which of its two keys the CDN sends: a or b (default the one it sends, else a)")
 	flags.IntVar(&c.share, "share", 0, "`percent` of the throttles that one network address may use, 1 to 25 (default "+
 		"that of the CDN, else 10)")
+	flags.StringVar(&c.subdomains, "subdomains", "", "`true` if HSTS covers the subdomains of the shop's name, or false "+
+		"(default as the CDN has it, else false)")
 	if len(args) == 0 || flags.Parse(args[1:]) != nil || c.stack == "" || c.region == "" ||
-		c.key != "" && c.key != "a" && c.key != "b" {
+		!slices.Contains([]string{"", "a", "b"}, c.key) ||
+		!slices.Contains([]string{"", "true", "false"}, c.subdomains) {
 		return errUsage
 	}
 	return c.run(context.Background(), args[0], flags.Args())
@@ -114,11 +119,18 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		c.share, _ = strconv.Atoi(tag(found, "share")) // a release before this has no share
 	}
 	c.share = cmp.Or(c.share, edge.DefaultShare)
+	if c.subdomains == "" && found != nil {
+		c.subdomains = tag(found, "subdomains") // likewise
+	}
+	c.subdomains = cmp.Or(c.subdomains, "false")
 	text, err := os.ReadFile(template)
 	if err != nil {
 		return err
 	}
 	body, err := edge.Template(string(text), throttles(behind), c.share)
+	if err == nil && c.subdomains == "true" {
+		body, err = edge.Subdomains(body)
+	}
 	if err != nil {
 		return err
 	}
@@ -186,7 +198,8 @@ func wallMain(args []string) error {
 // put creates the stack, or updates the stack that was found, and waits for it.
 func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params map[string]string) error {
 	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key},
-		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))}}
+		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))},
+		{Key: aws.String("subdomains"), Value: &c.subdomains}}
 	began := time.Now()
 	if err := stackstate.Updatable(found, home); err != nil {
 		return err

@@ -29,9 +29,10 @@
 // NAME-edge in us-east-1, and prints the shop's address. A key's value goes from API Gateway to CloudFormation, through
 // this process only.
 //
-//	cdn deploy [-key a|b] [-share PERCENT] [KEY=VALUE…]
+//	cdn deploy [-key a|b] [-share PERCENT] [-subdomains true|false] [KEY=VALUE…]
 //	                creates or updates it; a parameter that is not named keeps its value. One network address may use
-//	                -share of the stack's throttles, at most a quarter, before WAF refuses it
+//	                -share of the stack's throttles, at most a quarter, before WAF refuses it; HSTS covers the
+//	                subdomains of the shop's name with -subdomains true
 //	cdn url         prints the address; nothing if there is no CDN
 //	cdn destroy     deletes it; its bucket of logs stays
 //
