@@ -16,7 +16,7 @@ import { showOrder } from './panel.js';
 import { arrive, cashierNote, payButton } from './pay.js';
 import { follow } from './purchase.js';
 import { startRenewal } from './renewal.js';
-import { drafts, keepDraft, onShopper, shopper } from './session.js';
+import { drafts, keepDraft, onShopper, onSignInEnded, shopper } from './session.js';
 import { optionsText } from './variants.js';
 import { finishSignIn, signIn, takeAnswer, whoSheet } from './who.js';
 
@@ -118,6 +118,7 @@ onShopper(() => {
   showShopper();
   show();
 });
+onSignInEnded(() => location.hash.startsWith('#/order') && show()); // which asks anew, and gets nothing
 document.getElementById('language').addEventListener('click', () => {
   switchLanguage();
   showAll();

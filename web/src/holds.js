@@ -6,7 +6,7 @@ import { cashierText, clockText, holding, orderOf, outcome, pollWait, retryWait 
 import { el, put, setText } from './dom.js';
 import { t, tOr } from './i18n.js';
 import { cashierNote, payButton } from './pay.js';
-import { intents, onShopper, openOrders, rememberOpen, shopper } from './session.js';
+import { intents, onShopper, onSignInEnded, openOrders, rememberOpen, shopper } from './session.js';
 import { nameOf } from './variants.js';
 
 const LATEST = 10; // orders asked for after signing in
@@ -125,6 +125,10 @@ export function holdsBar(node, onContinue) {
     held.clear();
     draw();
     refresh(true);
+  });
+  onSignInEnded(() => {
+    held.clear();
+    draw();
   });
   window.addEventListener('hashchange', draw);
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && openOrders().length > 0 && refresh());

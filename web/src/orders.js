@@ -184,7 +184,7 @@ export function views(io) {
           known = false;
           if (problem.status === 404) return void put(node, backToOrders(), el('p', { class: 'empty' }, icon('empty'), t(cashierNote(id) ? 'back_not_yours' : 'order_gone')));
           if (shown) return; // what is shown stays, and what is typed: who does something is asked to sign in
-          if (problem.status === 403) return void put(node, backToOrders(), signInNote(asked()));
+          if (problem.status === 403) return void put(node, backToOrders(), el('h1', { class: 'unseen' }, t('nav_orders')), signInNote(asked()));
           put(node, backToOrders(), el('p', { class: 'notification', role: 'status' }, t('list_trouble')));
         },
       });
@@ -220,7 +220,7 @@ export function views(io) {
     }
 
     if (shopper()) run(round);
-    else put(node, backToOrders(), signInNote(asked()));
+    else put(node, backToOrders(), el('h1', { class: 'unseen' }, t('nav_orders')), signInNote(asked()));
     const stop = () => {
       round.abort();
       undraw();

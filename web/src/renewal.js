@@ -7,7 +7,7 @@ import { decide, renewalDue, retryWait } from './core.js';
 import { sheetsAbout } from './dialogs.js';
 import { announce, el, setText } from './dom.js';
 import { t, when } from './i18n.js';
-import { forgetAddress, onShopper, renewed, shopper } from './session.js';
+import { onShopper, renewed, shopper, signInEnded } from './session.js';
 import { shopperOf, signIn } from './who.js';
 
 const CLOCK_WAIT = 1000; // ms until the server's time is looked for again
@@ -111,7 +111,7 @@ const warning = {
       if (this.node.parentNode !== place) place.prepend(this.node);
       if (words.textContent !== text()) {
         announce(text());
-        if (now() >= end) forgetAddress();
+        if (now() >= end) signInEnded();
       }
       setText(words, text());
     });

@@ -16,6 +16,7 @@ const SIGNING_IN = 'seckill.signin';
 const memory = new Map(); // stands in where storage is forbidden
 const listeners = new Set();
 const watchers = new Set();
+const enders = new Set();
 
 /**
  * {name, user, token} or null. One who signed in at an issuer also has `issuer`, `client`, `end` (where to sign out, or
@@ -42,8 +43,14 @@ export function forget() {
   become(null);
 }
 
-/** The sign-in has ended by time: this tab forgets the address. */
-export const forgetAddress = () => write(mine(ADDRESS), null);
+/**
+ * The sign-in has ended by time: this tab forgets the address, and those who listen take away what they show of the
+ * shopper. What a purchase or a form needs to go on stays.
+ */
+export function signInEnded() {
+  write(mine(ADDRESS), null);
+  for (const f of enders) f();
+}
 
 /** Keeps what a sign-in needs when the shopper comes back from the issuer; it is taken once. */
 export const keepSignIn = (kept) => write(SIGNING_IN, kept);
@@ -55,6 +62,10 @@ export function takeSignIn() {
 
 export function onShopper(f) {
   listeners.add(f);
+}
+
+export function onSignInEnded(f) {
+  enders.add(f);
 }
 
 /** Calls f whenever there is another token, or none; the answer ends it. */
