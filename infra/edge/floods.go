@@ -45,15 +45,15 @@ func Floods() []Flood {
 		{Name: "sign-ins", Path: `/signin`, Of: "SigninRate"},
 		{Name: "shoppers", Path: `/(seckill/(challenge|ticket)|order/(list|[^/]+(/(cancel|push|payment))?)|healthz|bill|` +
 			`cashier(/pay)?|gateway\.do)`, Of: "ThrottleRate"},
-		{Name: "rare", Path: `/([^/]+|order/[^/]+/(received|refund-request))`, Except: `/(signin|healthz|bill|cashier|` +
-			`gateway\.do|docs|openapi\.json|favicon\.ico|live)`, Of: "15"},
+		{Name: "rare", Path: `/([^/]+|order/[^/]+/(received|refund-request)|signin/(sessions|end))`, Except: `/(signin|healthz|bill|cashier|` +
+			`gateway\.do|docs|openapi\.json|favicon\.ico|live)`, Of: "12"},
 		// The CDN answers most of these, and counts them all: a smaller share would refuse the people of a carrier. Who
 		// makes up ids and names uses up half of what is left for what the CDN does not keep.
 		{Name: "looks", Path: `(/((item|assets|pictures)/.+|seckill/(ing|will|time|(detail|status)/[^/]+))?)?`,
 			Of: "ThrottleRate", Share: half},
 		// An office is one address: seven live screens that ask each second, and what is done beside them.
 		{Name: "staff-looks", Path: `/admin/.+`, Method: "GET", Of: "10", Share: half},
-		{Name: "staff-acts", Path: `/(admin/.+|operator/[^/]+)`, Method: "POST", Of: "15", Share: half},
+		{Name: "staff-acts", Path: `/(admin/.+|operator/[^/]+)`, Method: "POST", Of: "12", Share: half},
 		// Alipay has few addresses. Its notifications come past the CDN, at the API.
 		{Name: "notifications", Path: `/seckill/alipay/notify`, Of: "NotifyRate", Share: 33, past: true},
 	}

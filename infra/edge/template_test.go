@@ -192,7 +192,7 @@ func TestLargeBodies(t *testing.T) {
 }
 
 // ownPaths are what is a shopper's own.
-const ownPaths = `^/(?:seckill/(?:buy|challenge|ticket|order/[^/]+)|order/.+)/?$`
+const ownPaths = `^/(?:seckill/(?:buy|challenge|ticket|order/[^/]+)|order/.+|signin/.+)/?$`
 
 // TestNoToken checks that what is sent without a token to a route that wants one is refused before the API, as the API
 // does it, and nothing else is: no preflight of a browser, and no other path.
@@ -471,7 +471,8 @@ func TestEveryPathIsConsidered(t *testing.T) {
 		"/order/list", "/order/{id}", "/order/{id}/cancel", "/order/{id}/payment", "/order/{id}/push",
 		"/order/{id}/received", "/order/{id}/refund-request", "/operator/{role}", "/seckill/alipay/notify",
 		"/seckill/buy", "/seckill/challenge", "/seckill/order/{seckill_id}", "/seckill/ticket", "/seckill/time",
-		"/signin", "/{page}"}
+		"/signin", "/signin/end",
+		"/signin/sessions", "/{page}"}
 	var api struct {
 		Resources struct {
 			Api struct { //nolint:revive // CloudFormation's

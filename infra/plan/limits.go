@@ -81,11 +81,11 @@ const (
 const Methods = 18
 
 // Methods that few call, with a throttle of their own: the API's page and description, an icon, addresses
-// that lead nowhere, what shoppers say about orders that are paid, and staff's page and commands.
+// that lead nowhere, what shoppers say about orders that are paid, their sessions, and staff's page and commands.
 const (
-	RareMethods = 8
-	RareRate    = 15 // calls per second of each
-	RareBurst   = 15
+	RareMethods = 10
+	RareRate    = 12 // calls per second of each
+	RareBurst   = 12
 	rareCalls   = RareMethods * RareRate
 	rareAtOnce  = RareMethods * RareBurst
 )

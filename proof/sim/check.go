@@ -133,6 +133,17 @@ func (w *World) checkBirth(o *orderRow) error {
 	return nil
 }
 
+// checkSession checks I13 for a new order of a session.
+func (w *World) checkSession(o *orderRow) error {
+	switch over := w.Clock.Now().Sub(w.signedOut); {
+	case o.reason == seckill.CodeToken && (o.user != hoarder || !w.signsOut):
+		return fmt.Errorf("I13 order %s of user %s, who did not sign out, is rejected", o.id, o.user)
+	case o.session != "" && o.user == hoarder && !w.signedOut.IsZero() && over > 2*time.Second:
+		return fmt.Errorf("I13 order %s is placed %s after its user signed out", o.id, over)
+	}
+	return nil
+}
+
 // checkStops checks an item's recorded stops, by which an audit checks I10.
 func (w *World) checkStops(row *seckill.Item) error {
 	n := len(row.Stops)

@@ -53,6 +53,15 @@ func (s *Sim) buy(t Act) {
 	})
 }
 
+// signOut ends a shopper's session.
+func (i *Instance) signOut(user string) {
+	w := i.world
+	w.signsOut = true
+	if _, err := i.SignIn.End(context.Background(), user, sessionOf(user)); err == nil && w.signedOut.IsZero() {
+		w.signedOut = w.Clock.Now()
+	}
+}
+
 // purchase requests units and records request and answer.
 func (s *Sim) purchase(i *Instance, p buy.Purchase) (order string, err error) {
 	h := s.heard.Begin(linear.Op{Shopper: p.User, Item: p.Item, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy,

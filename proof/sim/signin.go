@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -56,26 +55,6 @@ func (w *World) beginSessions(shoppers int) error {
 			Began: w.Clock.Now(), Renewed: w.Clock.Now()}); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// signOut ends a shopper's session.
-func (i *Instance) signOut(user string) {
-	w := i.world
-	w.signsOut = true
-	if _, err := i.SignIn.End(context.Background(), user, sessionOf(user)); err == nil && w.signedOut.IsZero() {
-		w.signedOut = w.Clock.Now()
-	}
-}
-
-// checkSession checks I13 for a new order of a session.
-func (w *World) checkSession(o *orderRow) error {
-	switch over := w.Clock.Now().Sub(w.signedOut); {
-	case o.reason == seckill.CodeToken && (o.user != hoarder || !w.signsOut):
-		return fmt.Errorf("I13 order %s of user %s, who did not sign out, is rejected", o.id, o.user)
-	case o.session != "" && o.user == hoarder && !w.signedOut.IsZero() && over > 2*time.Second:
-		return fmt.Errorf("I13 order %s is placed %s after its user signed out", o.id, over)
 	}
 	return nil
 }

@@ -217,7 +217,8 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	}
 	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")),
 		address: text(is, "address"), name: text(is, "shopper_name"),
-		network: text(is, "network_address"), session: text(is, "session"), amount: number(is, "amount"), units: unitsOf(is),
+		network: text(is, "network_address"), session: text(is, "session"),
+		amount: number(is, "amount"), units: unitsOf(is),
 		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")),
 		created: time.UnixMilli(number(is, "created")), placed: time.UnixMilli(number(is, "placed")), first: old == nil,
 		sold: soldAs(text(is, "title"), text(is, "options"), text(is, "cover"), number(is, "price"),

@@ -145,8 +145,9 @@ func isError(want error) func(error) bool {
 // isPlain reports whether err is not one of the port's named errors, so that a caller treats it as a fault.
 func isPlain(err error) bool {
 	var collision *seckill.Collision
-	for _, named := range []error{seckill.ErrOrderExists, seckill.ErrQuota, seckill.ErrBlocked, seckill.ErrNoSession, seckill.ErrStateChanged,
-		seckill.ErrNoOrder, seckill.ErrPaymentExists, seckill.ErrNoReturn, seckill.ErrNoUser, seckill.ErrUserTaken} {
+	for _, named := range []error{seckill.ErrOrderExists, seckill.ErrQuota, seckill.ErrBlocked, seckill.ErrNoSession,
+		seckill.ErrStateChanged, seckill.ErrNoOrder, seckill.ErrPaymentExists, seckill.ErrNoReturn,
+		seckill.ErrNoUser, seckill.ErrUserTaken} {
 		if errors.Is(err, named) {
 			return false
 		}

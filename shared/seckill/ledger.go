@@ -71,8 +71,8 @@ func ReadOrder(ctx context.Context, l OrderReader, id string) (Order, error) {
 type OrderPlacer interface {
 	// Place writes the order (pending_payment) and one row per unit, and raises the user's quota, and that of o.Span if
 	// there is one, all or nothing. It checks in this order: ErrOrderExists; ErrBlocked if a block of the user holds at
-	// o.Placed; ErrQuota if either quota would exceed limit; ErrNoSession if o.Session has ended; *Collision if a unit has
-	// a row.
+	// o.Placed; ErrQuota if either quota would exceed limit; ErrNoSession if o.Session has ended; *Collision if a
+	// unit has a row.
 	// A driver gives up after PlaceTimeout: a later write would place the order after a stop was acknowledged (I10).
 	Place(ctx context.Context, o Order, limit int) error
 }

@@ -111,6 +111,9 @@ export const issuers = async () => (await call('GET', 'signin')).issuers || [];
 /** Exchanges what an issuer gave for a token of ours. */
 export const exchange = (body) => call('POST', 'signin', { body });
 
+/** Ends a session of the shopper. */
+export const endSession = (session) => call('POST', 'signin/end', { body: { session }, personal: true });
+
 /** The way to the cashier for an order, {url}; `kind` is "page" on a computer and "wap" on a phone. */
 export const payOrder = (order, kind) => orderAct(order, 'payment', { kind });
 

@@ -76,7 +76,7 @@ async function exchangeToken() {
   if (!who?.refresh) return false;
   let answer;
   try {
-    answer = await exchange({ grant: 'refresh', issuer: who.issuer, client_id: who.client, refresh_token: who.refresh });
+    answer = await exchange({ grant: 'refresh', issuer: who.issuer, client_id: who.client, refresh_token: who.refresh, ...(who.session && { session: who.session }) });
   } catch (problem) {
     if (decide(problem) === 'retry') throw problem;
   }

@@ -1,5 +1,5 @@
 // Who the shopper is: signing in at an issuer, or by a token where the shop has none, and signing out.
-import { demoShoppers, exchange, issuers } from './api.js';
+import { demoShoppers, endSession, exchange, issuers } from './api.js';
 import { knownNow } from './clock.js';
 import { patiently, tokenUser } from './core.js';
 import { openSheet } from './dialogs.js';
@@ -24,7 +24,7 @@ export function signedIn() {
 export function shopperOf(answer, { issuer = '', client = '', end = '' } = {}) {
   const name = t('who_user', { user: `…${answer.user.slice(-4)}` });
   const times = { since: knownNow() ?? 0, expires: Date.parse(answer.expires_at) };
-  return { name, user: answer.user, token: answer.token, refresh: answer.refresh_token || '', ...times, issuer, client, end };
+  return { name, user: answer.user, token: answer.token, session: answer.session || '', refresh: answer.refresh_token || '', ...times, issuer, client, end };
 }
 
 // What happens in a sheet in which somebody signs in: it shows one thing after another, until it is closed.
@@ -166,7 +166,9 @@ export async function whoSheet() {
 
 async function signOut(sheet) {
   const who = shopper();
+  const ended = who.session && endSession(who.session).catch(() => {}); // sent with the token that is forgotten now
   forget();
+  await ended;
   if (!who.end) return sheet.close();
   try {
     location.replace((await protocol()).signOutAddress(who, base()));

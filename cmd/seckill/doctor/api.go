@@ -69,7 +69,8 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 // compares the list with infra/api.yaml.
 var Limited = []string{"admin/GET", "admin/{proxy+}/GET", "admin/{proxy+}/POST", "docs/GET", "favicon.ico/GET",
 	"openapi.json/GET", "operator/{role}/POST", "order/{id}/received/POST", "order/{id}/refund-request/POST",
-	"seckill/alipay/notify/POST", "seckill/buy/POST", "seckill/order/{seckill_id}/GET", "signin/POST", "{page}/GET"}
+	"seckill/alipay/notify/POST", "seckill/buy/POST", "seckill/order/{seckill_id}/GET", "signin/POST",
+	"signin/end/POST", "signin/sessions/GET", "{page}/GET"}
 
 // EveryMethod is API Gateway's key for the settings of all methods without their own.
 const EveryMethod = "*/*"

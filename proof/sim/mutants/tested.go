@@ -63,6 +63,8 @@ var tested = map[string][2]string{
 	"any-key":       {"./shared/api/oidc", "TestATokenWithoutKid"},
 	// The shopper is refused either way: what differs is the reason.
 	"signin/signin.go:SignIn:swallow-error:2": {"./shared/flow/front/signin", "TestRefusals"},
+	"ended-is-renewed":                        {"./shared/flow/front/signin", "TestSessions"},
+	"anybodys-session":                        {"./shared/fake/memory", "TestRowsConform"},
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.
 	"only-the-last-entry-told": {"./shared/flow/front/tell", "TestAgain"},
 	// A simulated item has the checks from the beginning.

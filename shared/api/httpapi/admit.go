@@ -18,7 +18,7 @@ type Admit interface {
 
 // NewAdmit serves POST /seckill/challenge and POST /seckill/ticket.
 func NewAdmit(flow Admit, auth Auth, o Options) *Handler {
-	a := &admitter{flow, newCaller(auth, &o), o.Acts}
+	a := &admitter{flow, o.caller(auth), o.Acts}
 	return newHandler(o, newRoute(http.MethodPost, "/seckill/challenge", a.challenge),
 		newRoute(http.MethodPost, "/seckill/ticket", a.ticket))
 }

@@ -38,6 +38,8 @@ type Options struct {
 	Salts Salts
 }
 
+func (o *Options) caller(auth Auth) caller { return caller{auth, o.Limits, o.Sessions} }
+
 // Salts gives the salts of orders in reports.
 type Salts interface {
 	// Of returns an order's salt, and the verifier of the reports that hash with it, or "" if there is none.

@@ -117,8 +117,6 @@ type caller struct {
 	sessions seckill.SessionReader // nil if no session ends before its tokens
 }
 
-func newCaller(auth Auth, o *Options) caller { return caller{auth, o.Limits, o.Sessions} }
-
 // account returns whose token the caller has. What may change something is a POST, and asks whether the token's session
 // has ended; what only reads takes a token until it ends by itself.
 func (c caller) account(r *http.Request) (seckill.Claims, error) {

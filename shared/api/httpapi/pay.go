@@ -18,7 +18,7 @@ type Payer interface {
 
 // NewPay serves POST /order/{id}/payment.
 func NewPay(flow Payer, auth Auth, o Options) *Handler {
-	p := &payer{flow, newCaller(auth, &o)}
+	p := &payer{flow, o.caller(auth)}
 	return newHandler(o, newRoute(http.MethodPost, "/order/{id}/payment", p.pay))
 }
 

@@ -40,7 +40,7 @@ type Shop interface {
 
 // NewShop serves lists, details, orders, passes to push, the server's time and GET /healthz.
 func NewShop(flow Shop, auth Auth, o Options) *Handler {
-	s := &shopper{flow, newCaller(auth, &o), newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}, o.Contact,
+	s := &shopper{flow, o.caller(auth), newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}, o.Contact,
 		o.Salts}
 	get, post := http.MethodGet, http.MethodPost
 	return newHandler(o,

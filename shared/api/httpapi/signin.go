@@ -28,7 +28,7 @@ var cacheIssuers = []string{"public, max-age=60"}
 
 // NewSignIn serves GET and POST /signin, GET /signin/sessions and POST /signin/end.
 func NewSignIn(flow SignIn, auth Auth, o Options) *Handler {
-	s := &signer{flow, newCaller(auth, &o), o.Refusals}
+	s := &signer{flow, o.caller(auth), o.Refusals}
 	return newHandler(o, newRoute(http.MethodGet, "/signin", s.issuers),
 		newRoute(http.MethodPost, "/signin", s.signIn),
 		newRoute(http.MethodGet, "/signin/sessions", s.sessions),

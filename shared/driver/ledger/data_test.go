@@ -91,7 +91,8 @@ func holdBlock(t *testing.T, name, want string) {
 // reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditOn", "BlocksOn",
 	"Counted", "Counts", "DueOrders", "FulfilDue", "ListActivities", "ListBlocks", "ListSessions", "Live",
-	"NewestOrders", "Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
+	"NewestOrders", "Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal",
+	"Proposals",
 	"Questions", "Quota", "Quotas", "RangeBlocks", "Reconciliations", "SpanQuota",
 	"RefundsDue", "RefundsOn", "RefundsOutside", "RefundsRefused", "Return", "Returns", "Session", "Stored",
 	"Units", "UserBlocks", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}

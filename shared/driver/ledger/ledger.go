@@ -46,7 +46,7 @@ func begin(o *seckill.Order, cause string) {
 	}
 }
 
-// Place implements seckill.Ledger in Count+4 writes, and one more each for a limit that spans a family and for a session.
+// Place implements seckill.Ledger in Count+4 writes, and one more each for a limit that spans a family and a session.
 // It sets the state to pending_payment and adds a first entry to an empty o.History. An order whose number of units is
 // not Count, or that lacks a price, buckets or times, is a programming error and returns an error that callers treat as
 // a fault. It gives up after seckill.PlaceTimeout.

@@ -10,8 +10,6 @@ var _ seckill.Sessions = (*Ledger)(nil)
 
 var signInCodec = &codec[seckill.Session]{table: TableSignIns, more: 1}
 
-func signInKey(user, id string) Key { return Key{TableSignIns, user, id} }
-
 // Session implements seckill.Sessions.
 func (l *Ledger) Session(ctx context.Context, user, id string) (seckill.Session, error) {
 	return get(ctx, l, "a session", signInKey(user, id), seckill.ErrNoSession, signInCodec.decode)

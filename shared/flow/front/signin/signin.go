@@ -1,7 +1,7 @@
 // Package signin signs shoppers in and out: it takes what an issuer of OpenID Connect has confirmed and gives the
-// shop's own token, which other steps accept. In: a code, a refresh token or a token of an issuer. Out: a token of a session,
-// which ends after an hour at most, and never after the issuer's proof. It touches the issuers, and the ledger's
-// identities and sessions.
+// shop's own token, which other steps accept. In: a code, a refresh token or a token of an issuer. Out: a token of a
+// session, which ends after an hour at most, and never after the issuer's proof. It touches the issuers, and the
+// ledger's identities and sessions.
 package signin
 
 import (
