@@ -157,6 +157,13 @@ func (s *source) walk(step string, flows []string) (*walk, error) {
 			return nil, err
 		}
 	}
+	if main.sessions {
+		nouns, err := w.Import(nounsPath)
+		if err != nil {
+			return nil, err
+		}
+		w.visit(nouns.Scope().Lookup("CheckSession").(*types.Func))
+	}
 	for _, name := range main.streams {
 		if err := w.start(name, func(m string) bool { return m == "Changes" || m == "Unreadable" }); err != nil {
 			return nil, err
@@ -322,6 +329,7 @@ func receiver(fn *types.Func) string {
 type parts struct {
 	flows    []string        // packages of flows
 	handlers []string        // flows that it passes to an operator's handler or recorder, beside the step's own
+	sessions bool            // httpapi asks for it whether a session has ended
 	streams  []string        // flows that it passes to package stream, which calls only a step's methods
 	names    map[string]bool // what it selects of anything
 	queues   []opened
@@ -447,6 +455,9 @@ func (p *parts) combine(f *ast.File, c composition) {
 		if pair, ok := n.(*ast.KeyValueExpr); ok && (types.ExprString(pair.Key) == "Log" ||
 			types.ExprString(pair.Key) == "Sessions") {
 			p.handlers = append(p.handlers, c.made(made, pair.Value)...)
+		}
+		if pair, ok := n.(*ast.KeyValueExpr); ok && types.ExprString(pair.Key) == "Sessions" {
+			p.sessions = p.sessions || types.ExprString(pair.Value) == "d.Ledger()"
 		}
 		call, ok := n.(*ast.CallExpr)
 		if !ok {

@@ -240,11 +240,14 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	}
 	must.Equal(t, []string{"ItemsTable", "QuotasTable"}, may["buy"]["dynamodb"], "buy reads two tables")
 	must.Equal(t, []string{"OrdersQueue"}, may["buy"]["sqs"], "buy sends to one queue")
-	must.Equal(t, []string{"OrdersTable"}, may["pay"]["dynamodb"], "pay reads one table")
-	must.Equal(t, []string{"OfficeTable identities"}, may["signin"]["dynamodb"], "signin has one table")
-	if diff := cmp.Diff([]string{"BlocksTable", "ItemsTable", "OfficeTable questions", "PassingTable attempts"},
+	must.Equal(t, []string{"OrdersTable", "PassingTable signins"}, may["pay"]["dynamodb"],
+		"pay reads orders and sessions")
+	must.Equal(t, []string{"OfficeTable identities", "PassingTable signins"}, may["signin"]["dynamodb"],
+		"signin has identities and sessions")
+	if diff := cmp.Diff([]string{"BlocksTable", "ItemsTable", "OfficeTable questions", "PassingTable attempts",
+		"PassingTable signins"},
 		slices.Sorted(slices.Values(may["admit"]["dynamodb"]))); diff != "" || may["admit"]["sqs"] != nil {
-		t.Errorf("admit has four tables and no queue: %s, %v", diff, may["admit"]["sqs"])
+		t.Errorf("admit has five tables and no queue: %s, %v", diff, may["admit"]["sqs"])
 	}
 	must.Equal(t, []string{"PassingTable acts"}, slices.Compact(slices.Sorted(slices.Values(may["acts"]["dynamodb"]))),
 		"acts has one table")

@@ -161,12 +161,17 @@ func wires(t *testing.T) map[string][]right {
 	paid.State = seckill.Paid
 	sent := paid
 	sent.Carrier, sent.Number = "SF", "1"
+	signedIn := seckill.Session{User: "1", ID: strings.Repeat("a", 32), Began: now, Renewed: now}
 	person := seckill.Identity{Issuer: "https://id.example.com", Subject: "s"}
 	block := seckill.Block{Subject: "user:1", Item: "1", Reason: "r", By: "b", Made: now}
 	actID := seckill.ActID(now, "a")
 	d := seckill.Delivery{ID: "m", Receipt: "r", Body: []byte("{}"), Receives: 1}
 	return hearEach(t, w, map[string][]func(context.Context) error{
-		"Ledger.Place":  {func(ctx context.Context) error { return l.Place(ctx, o, 5) }},
+		"Ledger.Place": {func(ctx context.Context) error {
+			of := o
+			of.User, of.Session = signedIn.User, signedIn.ID
+			return l.Place(ctx, of, 5)
+		}},
 		"Ledger.Reject": {func(ctx context.Context) error { return l.Reject(ctx, o) }},
 		"Ledger.Order":  {func(ctx context.Context) error { _, err := l.Order(ctx, "o1"); return err }},
 		"Ledger.BeginClosing": {
@@ -302,10 +307,24 @@ func wires(t *testing.T) map[string][]right {
 			_, err := rows.GetBatch(ctx, []ledger.Key{{Table: ledger.TableOrders, PK: "o1"}})
 			return err
 		}},
-		"Ledger.UserOf":  {func(ctx context.Context) error { _, err := l.UserOf(ctx, person); return err }},
-		"Ledger.Enrol":   {func(ctx context.Context) error { _, err := l.Enrol(ctx, person, "1", now); return err }},
-		"Ledger.Counts":  {func(ctx context.Context) error { _, err := l.Counts(ctx, "1"); return err }},
-		"Ledger.Counted": {func(ctx context.Context) error { _, err := l.Counted(ctx, []string{"o1"}); return err }},
+		"Ledger.UserOf": {func(ctx context.Context) error { _, err := l.UserOf(ctx, person); return err }},
+		"Ledger.Enrol": {func(ctx context.Context) error {
+			_, err := l.Enrol(ctx, person, "1", now)
+			return err
+		}},
+		"Ledger.BeginSession": {func(ctx context.Context) error { return l.BeginSession(ctx, signedIn) }},
+		"Ledger.RenewSession": {func(ctx context.Context) error { return l.RenewSession(ctx, signedIn) }},
+		"Ledger.EndSession":   {func(ctx context.Context) error { return l.EndSession(ctx, "1", signedIn.ID) }},
+		"Ledger.Session": {func(ctx context.Context) error {
+			_, err := l.Session(ctx, "1", signedIn.ID)
+			return err
+		}},
+		"Ledger.ListSessions": {func(ctx context.Context) error { _, err := l.ListSessions(ctx, "1", 1); return err }},
+		"Ledger.Counts":       {func(ctx context.Context) error { _, err := l.Counts(ctx, "1"); return err }},
+		"Ledger.Counted": {func(ctx context.Context) error {
+			_, err := l.Counted(ctx, []string{"o1"})
+			return err
+		}},
 		"Ledger.AddCounts": {func(ctx context.Context) error {
 			return l.AddCounts(ctx, seckill.Counts{Item: "1"}, seckill.Addition{At: now,
 				Orders: []seckill.CountedOrder{{Order: "o1", Sequence: 1}}, Total: seckill.Count{Placed: 1}})

@@ -181,11 +181,11 @@ func TestLimitsFollowTheThrottles(t *testing.T) {
 	text, _ := readTemplate(t)
 	for share, want := range map[int]map[string]int{
 		10: {"flood-of-a-token": 300, "flood-of-purchases": 6000, "flood-of-polls": 4500, "flood-of-sign-ins": 480,
-			"flood-of-shoppers": 1800, "flood-of-rare": 90, "flood-of-looks": 9000, "flood-of-staff-looks": 300,
-			"flood-of-staff-acts": 450, "flood-of-notifications": 3960},
+			"flood-of-shoppers": 1800, "flood-of-rare": 72, "flood-of-looks": 9000, "flood-of-staff-looks": 300,
+			"flood-of-staff-acts": 360, "flood-of-notifications": 3960},
 		1: {"flood-of-a-token": 300, "flood-of-purchases": 600, "flood-of-polls": 4500, "flood-of-sign-ins": 48,
 			"flood-of-shoppers": 180, "flood-of-rare": fewest, "flood-of-looks": 9000, "flood-of-staff-looks": 300,
-			"flood-of-staff-acts": 450, "flood-of-notifications": 3960},
+			"flood-of-staff-acts": 360, "flood-of-notifications": 3960},
 	} {
 		whole, err := Template(text, defaults, share)
 		if err != nil {

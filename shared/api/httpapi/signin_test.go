@@ -90,7 +90,8 @@ func TestSignIn(t *testing.T) {
 // TestSignInsAreLogged: each with how, and hashes of who and from where.
 func TestSignInsAreLogged(t *testing.T) {
 	c := newCounting(t)
-	c.flows.session = signin.Session{Token: "a.b.c", User: alice, Expires: now.Add(time.Hour), Refresh: "renewal"}
+	c.flows.session = signin.Session{Token: "a.b.c", User: alice, ID: sessionID, Expires: now.Add(time.Hour),
+		Refresh: "renewal"}
 	for _, kind := range []string{"code", "refresh_token", "token"} {
 		do(t, c.Handler, "POST", "/signin", `{"grant":"`+kind+`","token":"a.b.c","refresh_token":"renewal"}`,
 			"Authorization", "-")
