@@ -17,6 +17,7 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -240,12 +241,12 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	}
 	must.Equal(t, []string{"ItemsTable", "QuotasTable"}, may["buy"]["dynamodb"], "buy reads two tables")
 	must.Equal(t, []string{"OrdersQueue"}, may["buy"]["sqs"], "buy sends to one queue")
-	must.Equal(t, []string{"OrdersTable", "PassingTable signins"}, may["pay"]["dynamodb"],
+	must.Equal(t, []string{"OrdersTable", "PassingTable " + ledger.TableSignIns}, may["pay"]["dynamodb"],
 		"pay reads orders and sessions")
-	must.Equal(t, []string{"OfficeTable identities", "PassingTable signins"}, may["signin"]["dynamodb"],
+	must.Equal(t, []string{"OfficeTable identities", "PassingTable " + ledger.TableSignIns}, may["signin"]["dynamodb"],
 		"signin has identities and sessions")
 	if diff := cmp.Diff([]string{"BlocksTable", "ItemsTable", "OfficeTable questions", "PassingTable attempts",
-		"PassingTable signins"},
+		"PassingTable " + ledger.TableSignIns},
 		slices.Sorted(slices.Values(may["admit"]["dynamodb"]))); diff != "" || may["admit"]["sqs"] != nil {
 		t.Errorf("admit has five tables and no queue: %s, %v", diff, may["admit"]["sqs"])
 	}
