@@ -241,12 +241,12 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	}
 	must.Equal(t, []string{"ItemsTable", "QuotasTable"}, may["buy"]["dynamodb"], "buy reads two tables")
 	must.Equal(t, []string{"OrdersQueue"}, may["buy"]["sqs"], "buy sends to one queue")
-	must.Equal(t, []string{"OrdersTable", "PassingTable " + ledger.TableSignIns}, may["pay"]["dynamodb"],
+	must.Equal(t, []string{"OrdersTable", "PassingTable " + ledger.TableLogins}, may["pay"]["dynamodb"],
 		"pay reads orders and sessions")
-	must.Equal(t, []string{"OfficeTable identities", "PassingTable " + ledger.TableSignIns}, may["signin"]["dynamodb"],
+	must.Equal(t, []string{"OfficeTable identities", "PassingTable " + ledger.TableLogins}, may["signin"]["dynamodb"],
 		"signin has identities and sessions")
 	if diff := cmp.Diff([]string{"BlocksTable", "ItemsTable", "OfficeTable questions", "PassingTable attempts",
-		"PassingTable " + ledger.TableSignIns},
+		"PassingTable " + ledger.TableLogins},
 		slices.Sorted(slices.Values(may["admit"]["dynamodb"]))); diff != "" || may["admit"]["sqs"] != nil {
 		t.Errorf("admit has five tables and no queue: %s, %v", diff, may["admit"]["sqs"])
 	}

@@ -37,7 +37,7 @@ var chosenSignIn = []choice{
 	{"taken-is-enrolled", "a person whose number is taken is signed in with it all the same", identitiesGo,
 		`		return "", seckill.ErrUserTaken`, `		return user, nil`},
 	{"anybodys-session", "a session is every shopper's", "shared/driver/ledger/encode.go",
-		`Key{TableSignIns, user, id}`, `Key{TableSignIns, "any", id}`},
+		`Key{TableLogins, user, id}`, `Key{TableLogins, "any", id}`},
 	{"nobody-signs-out", "one session is not ended", signinGo,
 		`[]seckill.Session{{ID: id}}`, `[]seckill.Session{{ID: id + "-"}}`},
 	{"ended-is-renewed", "a refresh token renews a session that has ended", signinGo,

@@ -61,7 +61,7 @@ var homes = map[string]string{
 	ledger.TableActs:            TablePassing,
 	ledger.TableProposals:       TablePassing,
 	ledger.TableSessions:        TablePassing,
-	ledger.TableSignIns:         TablePassing,
+	ledger.TableLogins:          TablePassing,
 	ledger.TableLive:            TablePassing,
 }
 

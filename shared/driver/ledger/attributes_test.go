@@ -19,7 +19,7 @@ import (
 var nounOf = map[string]string{"units": "UnitRow", "orders": "Order", "quotas": "Quota", "payments": "Payment",
 	"returns": "ReturnRow", "notifications": "KeptNotification", "reconciliations": "Reconciliation",
 	"counted": "CountMark", "deliveries": "Webhook", "blocks": "Block", "questions": "Question", "acts": "Act",
-	"proposals": "Proposal", "activities": "Activity", "sessions": "StaffSession", "signins": "Session",
+	"proposals": "Proposal", "activities": "Activity", "sessions": "StaffSession", "logins": "Session",
 	"audit": "AuditEntry"}
 
 // besides says what the attributes mean that no field has, one a line.
@@ -70,7 +70,7 @@ activities.activity: the activity in which the item is; only of rows whose id is
 activities.list: all
 activities.end_id: end, #, and the id
 sessions.list: staff
-signins.expires: when DynamoDB deletes the row, in seconds: 30 days after the last renewal
+logins.expires: when DynamoDB deletes the row, in seconds: 30 days after the last renewal
 sessions.expires: when DynamoDB deletes the row, in seconds
 live.item: an item's id, or shop
 live.version: of the lease

@@ -22,7 +22,7 @@ const SpanVersion int64 = 2
 const historyTime = "2006-01-02T15:04:05.000Z07:00"
 
 func orderKey(id string) Key          { return Key{Table: TableOrders, PK: id} }
-func signInKey(user, id string) Key   { return Key{TableSignIns, user, id} }
+func loginKey(user, id string) Key    { return Key{TableLogins, user, id} }
 func quotaKey(user, item string) Key  { return Key{TableQuotas, user, item} }
 func spanKey(user, family string) Key { return Key{TableQuotas, user, "family#" + family} }
 func paymentKey(order, no string) Key { return Key{TablePayments, order, no} }

@@ -65,7 +65,7 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 		writes = append(writes, charge(spanKey(o.User, o.Span), &o, Row{"v": Version}, limit))
 	}
 	if o.Session != "" {
-		writes = append(writes, Write{Key: signInKey(o.User, o.Session), Op: OpCheck, If: []Cond{Eq("v", Version)}})
+		writes = append(writes, Write{Key: loginKey(o.User, o.Session), Op: OpCheck, If: []Cond{Eq("v", Version)}})
 	}
 	first := len(writes) // of the units
 	for _, n := range o.Units {

@@ -21,7 +21,7 @@ const (
 	TableProposals       = "proposals"
 	TableActivities      = "activities"
 	TableSessions        = "sessions" // of staff
-	TableSignIns         = "signins"  // sessions of shoppers
+	TableLogins          = "logins"   // sessions of shoppers
 	TableLive            = "live"
 
 	IndexOrdersByUser = "orders_by_user"
@@ -92,6 +92,6 @@ var Schema = []Table{
 		{Name: IndexActivitiesListed, PK: "list", SK: "end_id"},
 	}},
 	{Name: TableSessions, PK: "list", SK: "session", TTL: attrExpires},
-	{Name: TableSignIns, PK: "user", SK: "session", TTL: attrExpires},
+	{Name: TableLogins, PK: "user", SK: "session", TTL: attrExpires},
 	{Name: TableLive, PK: "item", TTL: attrExpires},
 }

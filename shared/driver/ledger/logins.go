@@ -8,11 +8,11 @@ import (
 
 var _ seckill.Sessions = (*Ledger)(nil)
 
-var signInCodec = &codec[seckill.Session]{table: TableSignIns, more: 1}
+var loginCodec = &codec[seckill.Session]{table: TableLogins, more: 1}
 
 // Session implements seckill.Sessions.
 func (l *Ledger) Session(ctx context.Context, user, id string) (seckill.Session, error) {
-	return get(ctx, l, "a session", signInKey(user, id), seckill.ErrNoSession, signInCodec.decode)
+	return get(ctx, l, "a session", loginKey(user, id), seckill.ErrNoSession, loginCodec.decode)
 }
 
 // BeginSession implements seckill.Sessions in one write.
@@ -26,18 +26,18 @@ func (l *Ledger) RenewSession(ctx context.Context, s seckill.Session) error {
 }
 
 func (l *Ledger) putSession(ctx context.Context, s *seckill.Session, as []Cond) error {
-	row := signInCodec.encode(s, 0)
+	row := loginCodec.encode(s, 0)
 	row[attrExpires] = s.Renewed.Add(seckill.SessionIdle).Unix()
 	return l.change(ctx, "save a session", seckill.ErrNoSession,
-		Write{Key: signInKey(s.User, s.ID), Op: OpPut, Row: row, If: as})
+		Write{Key: loginKey(s.User, s.ID), Op: OpPut, Row: row, If: as})
 }
 
 // EndSession implements seckill.Sessions.
 func (l *Ledger) EndSession(ctx context.Context, user, id string) error {
-	return l.change(ctx, "end a session", nil, Write{Key: signInKey(user, id), Op: OpDelete})
+	return l.change(ctx, "end a session", nil, Write{Key: loginKey(user, id), Op: OpDelete})
 }
 
 // ListSessions implements seckill.Sessions.
 func (l *Ledger) ListSessions(ctx context.Context, user string, limit int) ([]seckill.Session, error) {
-	return query(ctx, l, "sessions of a shopper", TableSignIns, user, "", limit, signInCodec.decode)
+	return query(ctx, l, "sessions of a shopper", TableLogins, user, "", limit, loginCodec.decode)
 }
