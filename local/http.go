@@ -25,7 +25,7 @@ func (s *System) handler() http.Handler {
 		httpapi.NewAdmit(s.Admit, s.auth, opt))
 	mux := http.NewServeMux()
 	shop := s.traffic.count(s.stoppable(delayed(api)))
-	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin"} {
+	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin", "/signin/"} {
 		mux.Handle(path, shop)
 	}
 	mux.Handle("/seckill/alipay/notify", api)

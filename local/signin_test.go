@@ -89,3 +89,44 @@ func TestSignInAsADemoShopper(t *testing.T) {
 		t.Errorf("refusals %s, events %v", counts, w.Meter.Counts())
 	}
 }
+
+// TestSignOut: the token of an ended session reads, and does nothing: what is bought with it is rejected. Its refresh
+// token does not renew it. Another session of the same shopper goes on.
+func TestSignOut(t *testing.T) {
+	w := start(t, local.Options{})
+	user := local.Shoppers[0].User
+	first, second := w.signIn(user), w.signIn(user)
+	phone, laptop := w.call("", "POST", "/signin", first), w.call("", "POST", "/signin", second)
+	list, _ := w.call(phone.Text("token"), "GET", "/signin/sessions", nil).JSON["sessions"].([]any)
+	if len(list) != 2 {
+		t.Fatalf("sessions %v, want two", list)
+	}
+	end := map[string]any{"session": phone.Text("session")}
+	if a := w.call(laptop.Text("token"), "POST", "/signin/end", end); a.Status != http.StatusOK {
+		t.Fatalf("ended from the other device: %v", a)
+	}
+	if a := w.call(phone.Text("token"), "GET", "/order/list", nil); a.Status != http.StatusOK {
+		t.Errorf("it reads: %v", a)
+	}
+	if a := w.call(phone.Text("token"), "POST", "/signin/end", map[string]any{}); a.Status != http.StatusForbidden ||
+		a.Text("code") != "invalid_token" {
+		t.Errorf("it ends the other: %v", a)
+	}
+	if a := w.call("", "POST", "/signin", map[string]any{"grant": "refresh", "issuer": first["issuer"],
+		"refresh_token": phone.Text("refresh_token"), "session": phone.Text("session")}); a.Status !=
+		http.StatusUnauthorized {
+		t.Errorf("it is renewed: %v", a)
+	}
+	live, _ := w.call("", "GET", "/seckill/ing?page=1&size=1", nil).JSON["seckills"].([]any)
+	item := live[0].(map[string]any)["id"]
+	for token, want := range map[string]string{phone.Text("token"): "rejected", laptop.Text("token"): "pending_payment"} {
+		a := w.call(token, "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1, "address": "杭州市"})
+		if a.Status != http.StatusOK {
+			t.Fatalf("buy: %v", a)
+		}
+		path := "/order/" + a.Text("order_id")
+		w.eventually("the order is "+want, func() bool {
+			return w.call(laptop.Text("token"), "GET", path, nil).Text("state") == want
+		}, func() any { return w.call(laptop.Text("token"), "GET", path, nil) })
+	}
+}

@@ -30,6 +30,7 @@ var Routes = map[string]string{
 	"/seckill/order/{seckill_id}": "shop", "/seckill/status/{seckill_id}": "shop", "/seckill/time": "shop",
 	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
 	"/order/{id}/push": "shop", "/order/{id}/payment": "pay", "/signin": "signin",
+	"/signin/sessions": "signin", "/signin/end": "signin",
 	"/order/{id}/received": "shop", "/order/{id}/refund-request": "shop", staffRoute: "admin",
 	"/admin": "shop", "/admin/{proxy+}": "admin", "/item/{id}": "shop", "/{page}": "shop",
 	"/": "shop", "/assets/{file}": "shop", "/pictures/{file}": "shop", "/docs": "shop", "/favicon.ico": "shop",
