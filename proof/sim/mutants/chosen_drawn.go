@@ -32,7 +32,7 @@ var chosenDrawn = []choice{
 		`return Status{}, &seckill.Error{Code: seckill.CodeCancelLimit, Order: id, PayBy: o.PayBy}
 			}
 			if false && err != nil {`},
-	{"common.lua:drop-call:1", "a call is left out", stockDir + "common.lua",
+	{"change_common.lua:drop-call:1", "a call is left out", stockDir + "change_common.lua",
 		`call('HSET', RES, order, raw)`, ``},
 	{"correct_user.lua:negate-condition:1", "a condition is the other way round", stockDir + "correct_user.lua",
 		`if not_installed() then`, `if not (not_installed()) then`},

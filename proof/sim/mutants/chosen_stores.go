@@ -159,12 +159,12 @@ if left <= 0 then`},
 		`if ARGV[5] == '0' then`, `if ARGV[5] == '2' then`},
 	{"returned-kept", "the record of an order that gave its units back is kept", stockDir + "return.lua",
 		`  call('HDEL', RES, ARGV[1])`, `  save(ARGV[1], r)`},
-	{"rejected-kept", "the record of an order that holds nothing is kept", stockDir + "common.lua",
+	{"rejected-kept", "the record of an order that holds nothing is kept", stockDir + "change_common.lua",
 		`    call('HDEL', RES, order)`, `    save(order, r)`},
 	{"displaced-forgotten", "the record of an order whose unit looks held by another is dropped", stockDir +
 		"confirm.lua", `  keep(order, r, counts)`, `  keep(order, r)`},
 	{"unlisted-waits", "each unit of a waiting order waits for it, not only those of its reservation", stockDir +
-		"common.lua", `',' .. n .. ',', 1, true)`, `',', 1, true)`},
+		"change_common.lua", `',' .. n .. ',', 1, true)`, `',', 1, true)`},
 	{"unlisted-uncounts", "a unit that a waiting order loses without having reserved it counts less against its user",
 		stockDir + "correct.lua", `  if r and r.state == 'c' then -- an`, `  if r then -- an`},
 	{"uncounted-kept", "the record of an order that no longer counts against its user is kept", stockDir +
@@ -178,17 +178,17 @@ if left <= 0 then`},
       return {'before', order}`,
 		`    if o == '' then
       return {'before', order}`},
-	{"release-anybodys", "a number is freed whoever holds it", stockDir + "common.lua",
+	{"release-anybodys", "a number is freed whoever holds it", stockDir + "change_common.lua",
 		`if call('HGET', HELD, n) ~= order then`, `if not call('HGET', HELD, n) then`},
 	{"claim-leaves-proof", "a drift pass proves that none is left though a unit went to an order meanwhile", stockDir +
-		"common.lua", `  doubt()
+		"change_common.lua", `  doubt()
   call('ZREM', FREE, n)`, `  call('ZREM', FREE, n)`},
 	{"return-leaves-proof", "a drift pass proves that no unit is left though a unit came back from no holder meanwhile",
 		stockDir + "return.lua", `    doubt()
 `, ``},
-	{"claim-leaves-gap", "numbers between high-water and a claimed one are in no list", stockDir + "common.lua",
+	{"claim-leaves-gap", "numbers between high-water and a claimed one are in no list", stockDir + "change_common.lua",
 		`for k = hw + 1, top do`, `for k = hw + 2, top do`},
-	{"claimed-stays-free", "a number that becomes its owner's stays free, too", stockDir + "common.lua",
+	{"claimed-stays-free", "a number that becomes its owner's stays free, too", stockDir + "change_common.lua",
 		`  call('ZREM', FREE, n)
 `, ``},
 	{"confirm-frees-nothing", "what the ledger did not give stays held", stockDir + "confirm.lua",

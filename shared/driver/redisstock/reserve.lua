@@ -63,12 +63,14 @@ if it[9] then
     return {'limit', newest, it[3]}
   end
 end
-local hw = tonumber(it[5])
-local left = available(tonumber(it[4]), hw)
-if left <= 0 then
-  return {'none', call('ZCARD', AWAITING)}
-elseif left < count then
-  return {'few'}
+local stock, hw = tonumber(it[4]), tonumber(it[5])
+if stock - hw < count then -- units that came back are needed, too
+  local left = available(stock, hw)
+  if left <= 0 then
+    return {'none', call('ZCARD', AWAITING)}
+  elseif left < count then
+    return {'few'}
+  end
 end
 
 local drawn = {}

@@ -12,21 +12,21 @@ var files embed.FS
 // live begins with the six keys of an item, build with the four keys of a build.
 var (
 	reserve     = load("common", "reserve")
-	confirm     = load("common", "confirm")
-	redraw      = load("common", "redraw")
-	giveBack    = load("common", "return")
-	due         = load("common", "due")
+	confirm     = load("common", "change_common", "confirm")
+	redraw      = load("common", "change_common", "redraw")
+	giveBack    = load("common", "change_common", "return")
+	due         = load("common", "change_common", "due")
 	assert      = load("common", "assert")
 	level       = load("common", "level")
-	queued      = load("common", "queued")
-	driftBegin  = load("common", "drift_begin")
-	driftEnd    = load("common", "drift_end")
-	scan        = load("common", "scan")
-	correct     = load("common", "correct")
-	users       = load("common", "users")
-	correctUser = load("common", "correct_user")
-	copyBlocks  = load("common", "copy_blocks")
-	copied      = load("common", "copied_blocks")
+	queued      = load("common", "change_common", "queued")
+	driftBegin  = load("common", "change_common", "drift_begin")
+	driftEnd    = load("common", "change_common", "drift_end")
+	scan        = load("common", "change_common", "scan")
+	correct     = load("common", "change_common", "correct")
+	users       = load("common", "change_common", "users")
+	correctUser = load("common", "change_common", "correct_user")
+	copyBlocks  = load("common", "change_common", "copy_blocks")
+	copied      = load("common", "change_common", "copied_blocks")
 	buildStart  = load("build_common", "build_start")
 	buildUnits  = load("build_common", "build_units")
 	buildGaps   = load("build_common", "build_gaps")
@@ -34,8 +34,13 @@ var (
 	remove      = load("build_common", "remove")
 )
 
-func load(prelude, name string) *Script {
-	return NewScript(name, source(prelude)+source(name))
+// load joins the files that a script consists of. The last one names it.
+func load(names ...string) *Script {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(source(name))
+	}
+	return NewScript(names[len(names)-1], b.String())
 }
 
 func source(name string) string {
