@@ -30,9 +30,10 @@ const (
 	toldLimit = 5 * time.Second  // for a notification
 	// for a purchase while Redis does not answer: the function buy waits 1 s and answers within 1.2 s, after a cold
 	// start of 0.1 to 1 s here
-	buyLimit  = 3 * time.Second
-	operation = 20 * time.Second        // after that an operator's command is aborted
-	slowed    = 2500 * time.Millisecond // how long after Redis slows down old answers may still arrive
+	buyLimit   = 3 * time.Second
+	signinRate = 80                      // SigninRate
+	operation  = 20 * time.Second        // after that an operator's command is aborted
+	slowed     = 2500 * time.Millisecond // how long after Redis slows down old answers may still arrive
 )
 
 // deployment is a stack in an account, in AWS's own figures.
@@ -80,6 +81,9 @@ type limited struct {
 	stock int
 	crowd string           // flags of seckill load, in addition to those of every drill
 	check func(*rig) error // checked after the crowd has left; may be nil
+	more  []string         // functions that only this drill runs
+	// what the functions need before they start; may be nil
+	prepare func(w *rig, environ map[string]string) error
 }
 
 // cold lists the functions of the stack. The fake payment gateway stands for Alipay, which has its own account.
@@ -204,6 +208,10 @@ func (w *rig) within(d *limited, o *lambdahost.Options) error {
 	o.Cold = map[string]int{}
 	for _, function := range cold {
 		o.Cold[function] = 0
+	}
+	o.Instances = maps.Clone(o.Instances)
+	for _, function := range d.more {
+		o.Instances[function], o.Cold[function] = 2, 0
 	}
 	o.Cold["consume"], o.Cold["expire"] = int(kept["consume"]), int(kept["expire"])
 	return nil
@@ -369,5 +377,6 @@ const (
 	ofBuy    = "/seckill/buy/POST"
 	ofPoll   = "/seckill/order/{seckill_id}/GET"
 	ofNotify = "/seckill/alipay/notify/POST"
+	ofSignin = "/signin/POST"
 	ofOthers = "*/*"
 )

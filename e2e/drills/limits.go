@@ -29,6 +29,7 @@ func throttled(buy, buyBurst, others, othersBurst, notify, notifyBurst float64) 
 	return map[string]account.Throttle{
 		ofBuy: {Rate: buy, Burst: buyBurst}, ofOthers: {Rate: others, Burst: othersBurst},
 		ofPoll: {Rate: others, Burst: othersBurst}, ofNotify: {Rate: notify, Burst: notifyBurst},
+		ofSignin: {Rate: signinRate, Burst: signinRate},
 	}
 }
 
@@ -46,6 +47,10 @@ var limitedDrills = []drill{
 	{name: "pay-day", faults: []fault{payDay}, account: &limited{stock: 300, check: allNotified,
 		crowd:      "--ramp 30s --for 90s --think 4s " + everybodyPays,
 		deployment: deployment{limits: raised(4900, 40_000), throttles: planned, consume: 200}}},
+	{name: "flood", faults: []fault{flood}, account: &limited{stock: 100, more: []string{"pay", "signin"},
+		prepare:    issuer,
+		crowd:      "--shoppers 40 --ramp 30s --for 60s " + everybodyPays,
+		deployment: deployment{limits: raised(3200, 4000), throttles: asDeployed, consume: 200}}},
 }
 
 // coldOpening ends the instances that the load tool's first look has started, just before the first shopper.

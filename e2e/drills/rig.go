@@ -93,7 +93,10 @@ type rig struct {
 	aws         *http.Server
 	awsURL      string
 	sums        *sums
-	initsBefore int64 // failed inits before the crowd came
+	more        *http.Server // of the drill itself; may be nil
+	issuer      string       // its address, if more is an issuer
+	strangers   bool         // somebody buys beside the crowd
+	initsBefore int64        // failed inits before the crowd came
 }
 
 func config(endpoint string) aws.Config {
@@ -201,8 +204,10 @@ func (w *rig) close() {
 	if w.client != nil {
 		_ = w.client.Close()
 	}
-	if w.aws != nil {
-		_ = w.aws.Close()
+	for _, s := range []*http.Server{w.aws, w.more} {
+		if s != nil {
+			_ = s.Close()
+		}
 	}
 	if w.cache != nil {
 		w.cache.Close()

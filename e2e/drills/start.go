@@ -130,6 +130,11 @@ func (w *rig) start(ctx context.Context, d *drill) error {
 	}
 	if d.account != nil {
 		w.limitedEnviron(w.environ)
+		if d.account.prepare != nil {
+			if err := d.account.prepare(w, w.environ); err != nil {
+				return err
+			}
+		}
 	}
 	if d.proxied {
 		over, err := w.proxies.open(ctx, w.name, map[string]string{"REDIS_ADDRS": w.redis.addr,

@@ -36,7 +36,8 @@ var Timeouts = map[string]time.Duration{
 	"buy": 10 * time.Second, "consume": 20 * time.Second, "notify": 10 * time.Second, "expire": 30 * time.Second,
 	"refund": 55 * time.Second, "reconcile": 300 * time.Second, "repair": 55 * time.Second,
 	"shop": 15 * time.Second, "stage": 60 * time.Second, "gateway": 20 * time.Second,
-	"admin": 28 * time.Second,
+	"admin": 28 * time.Second, "pay": 10 * time.Second, "signin": 15 * time.Second, "admit": 10 * time.Second,
+	"acts": 30 * time.Second,
 }
 
 const (

@@ -118,7 +118,7 @@ func TestABatchWhoseProcessDiesComesBack(t *testing.T) {
 func TestAsTheTemplateSays(t *testing.T) {
 	t.Parallel()
 	routes, timeouts := map[string]string{}, map[string]time.Duration{}
-	for _, name := range []string{"sale", "money", "office", "api"} {
+	for _, name := range []string{"sale", "money", "office", "shopper", "api"} {
 		b, err := os.ReadFile("../../infra/" + name + ".yaml")
 		must.OK(t, err)
 		var doc struct {
