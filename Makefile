@@ -29,9 +29,9 @@ run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8
 	@test -x bin/seckill || echo "Building bin/seckill: the first time this takes one to three minutes."
 	@$(MAKE) --no-print-directory -s build
 ifeq ($(EDGE),true)
-	@$(GO) build -o $(TOOLS)/standin ./infra/edge/standin
+	@$(GO) build -o $(TOOLS)/stack ./infra/stack
 	@bin/seckill run $(ARGS) & shop=$$!; trap 'kill $$shop 2>/dev/null; wait $$shop' EXIT; trap : INT TERM; \
-	$(TOOLS)/standin -said "Through a stand-in for the CDN:" -origin $(or $(ORIGIN),http://127.0.0.1:8100)
+	$(TOOLS)/stack stand-in -said "Through a stand-in for the CDN:" -origin $(or $(ORIGIN),http://127.0.0.1:8100)
 else
 	@exec bin/seckill run $(ARGS)
 endif

@@ -40,6 +40,9 @@
 //
 // templates DIR writes infra/edge.yaml and infra/wall.yaml as they are deployed by default, for a linter.
 //
+// stand-in runs a stand-in for the CDN on this machine, until Ctrl-C: the API at -origin is reached at -listen, through
+// nginx and its njs.
+//
 // destroy deletes a stack. The stack's tables stay, and destroy prints their names; -tables also deletes the tables of
 // a sandbox.
 package main
@@ -52,7 +55,7 @@ import (
 
 func main() {
 	commands := map[string]func(args []string) error{"guard": guardMain, "deployment": deploymentMain, "cdn": cdnMain,
-		"destroy": destroyMain, "wall": wallMain, "templates": templatesMain}
+		"destroy": destroyMain, "wall": wallMain, "templates": templatesMain, "stand-in": standInMain}
 	err := errUsage
 	if len(os.Args) > 1 && commands[os.Args[1]] != nil {
 		err = commands[os.Args[1]](os.Args[2:])

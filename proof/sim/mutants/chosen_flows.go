@@ -6,7 +6,7 @@ const (
 	paymentGo      = "shared/flow/internal/payment/payment.go"
 	expireGo       = "shared/flow/sale/expire/expire.go"
 	repairGo       = "shared/flow/sale/repair/repair.go"
-	givebackGo     = "shared/flow/internal/giveback/giveback.go"
+	givebackGo     = "shared/flow/internal/upkeep/giveback.go"
 	driftGo        = "shared/flow/sale/repair/drift.go"
 	itemGo         = "shared/seckill/item.go"
 	stageGo        = "shared/flow/sale/stage/stage.go"

@@ -11,8 +11,8 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/internal/giveback"
 	"github.com/your-org/seckill/shared/flow/internal/itemcache"
+	"github.com/your-org/seckill/shared/flow/internal/upkeep"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -280,6 +280,6 @@ func (f *Flow) giveBack(ctx context.Context, order string) error {
 	if err != nil {
 		return err
 	}
-	return giveback.Finish(ctx, giveback.Deps{Stock: f.Stock, Ledger: f.Ledger, Items: f.Items, Clock: f.Clock,
+	return upkeep.GiveBack(ctx, upkeep.Deps{Stock: f.Stock, Ledger: f.Ledger, Items: f.Items, Clock: f.Clock,
 		Meter: f.Meter}, row)
 }

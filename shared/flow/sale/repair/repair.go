@@ -10,9 +10,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/internal/blockcopy"
-	"github.com/your-org/seckill/shared/flow/internal/giveback"
 	"github.com/your-org/seckill/shared/flow/internal/sweep"
+	"github.com/your-org/seckill/shared/flow/internal/upkeep"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -77,7 +76,7 @@ func (f *Flow) Run(ctx context.Context) error {
 	errs := []error{err}
 	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded))
 	errs = append(errs, err)
-	blocks := blockcopy.Copier{Stock: f.Stock, Ledger: f.Ledger, Clock: f.Clock}
+	blocks := upkeep.Copier{Stock: f.Stock, Ledger: f.Ledger, Clock: f.Clock}
 	for i := range items {
 		if ctx.Err() != nil {
 			return errors.Join(append(errs, ctx.Err())...)
@@ -111,7 +110,7 @@ func (f *Flow) returns(ctx context.Context, now time.Time, pass pass) (gone bool
 		if failed[r.Item] >= maxFailed {
 			return sweep.Skipped
 		}
-		err := giveback.Finish(ctx, giveback.Deps{Stock: f.Stock, Ledger: f.Ledger, Items: f.Items, Clock: f.Clock,
+		err := upkeep.GiveBack(ctx, upkeep.Deps{Stock: f.Stock, Ledger: f.Ledger, Items: f.Items, Clock: f.Clock,
 			Meter: f.Meter}, r)
 		switch {
 		case err == nil:

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/internal/blockcopy"
+	"github.com/your-org/seckill/shared/flow/internal/upkeep"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -162,7 +162,7 @@ func (f *Flow) Write(ctx context.Context, items []seckill.Listing) (Imported, er
 // installAll installs items without orders, with the copies of users' blocks, as far as stock and ledger answer; repair
 // does the rest within a minute.
 func (f *Flow) installAll(ctx context.Context, items []seckill.Item) {
-	blocks := blockcopy.Copier{Stock: f.Stock, Ledger: f.Blocks, Clock: f.Clock}
+	blocks := upkeep.Copier{Stock: f.Stock, Ledger: f.Blocks, Clock: f.Clock}
 	for i := range items {
 		if err := f.install(ctx, items[i]); err != nil {
 			return

@@ -1,5 +1,4 @@
-// Package blockcopy makes the stock's copies of users' blocks beside items what the ledger says, for repair and stage.
-package blockcopy
+package upkeep
 
 import (
 	"context"

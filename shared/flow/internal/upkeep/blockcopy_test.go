@@ -1,4 +1,4 @@
-package blockcopy_test
+package upkeep_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/internal/blockcopy"
+	"github.com/your-org/seckill/shared/flow/internal/upkeep"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -25,7 +25,7 @@ func TestCopiesEndWithTheSale(t *testing.T) {
 		must.OK(t, l.PutBlock(t.Context(), seckill.Block{Subject: seckill.UserSubject("1"), Item: "7", Reason: "r",
 			By: "ada", Made: clock.Now()}),
 			stock.BuildStart(t.Context(), start, "7", "t"), stock.Install(t.Context(), it, "t", 0, 0, 0))
-		c := blockcopy.Copier{Stock: stock, Ledger: l, Clock: clock}
+		c := upkeep.Copier{Stock: stock, Ledger: l, Clock: clock}
 		must.OK(t, c.Copy(t.Context(), &it))
 		copied, _, err := stock.CopiedBlocks(t.Context(), "7", 0)
 		must.OK(t, err)

@@ -1,5 +1,6 @@
-// Package giveback gives the units of a return row back to the stock, for consume and repair.
-package giveback
+// Package upkeep has what several steps of a sale do to the stock: consume and repair give back the units of a return
+// row, repair and stage copy users' blocks.
+package upkeep
 
 import (
 	"context"
@@ -9,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Deps are the dependencies of Finish.
+// Deps are the dependencies of GiveBack.
 type Deps struct {
 	Stock  seckill.ReservationKeeper
 	Ledger seckill.ReturnKeeper
@@ -18,9 +19,10 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Finish returns an order's units to the stock and then deletes the return row. It keeps the return row while the item
-// is not installed: a rebuild may have read the unit rows before they were deleted. A repeated call changes nothing.
-func Finish(ctx context.Context, d Deps, r seckill.ReturnRow) error {
+// GiveBack returns an order's units to the stock and then deletes the return row. It keeps the return row while the
+// item is not installed: a rebuild may have read the unit rows before they were deleted. A repeated call changes
+// nothing.
+func GiveBack(ctx context.Context, d Deps, r seckill.ReturnRow) error {
 	err := d.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)
 	if errors.Is(err, seckill.ErrNotInstalled) {
 		it, ierr := d.Items.Get(ctx, r.Item)
