@@ -51,14 +51,16 @@ type Options struct {
 	Hold      time.Duration
 	Alone     seckill.AloneLimit // what one person of staff may refund; anything when zero
 	JWTSecret string             // DefaultSecret when ""
-	Items     []seckill.Listing  // the demo items when nil
-	Past      int                // paid orders of a sale that has long ended, up to MaxPast
-	Covers    string             // folder of pictures that package cover made; if "", pictures are in memory
-	Version   string             // shown by /healthz
-	Log       *slog.Logger       // nil if there is none
-	Workers   int                // per queue, 1 to 64; DefaultWorkers when 0
-	Work      seckill.Work       // the work of a proof; zero means seckill.UsualWork
-	Machines  bool               // for a simulated crowd: see MachineAddr
+	// from when on tokens without an audience are refused; never when zero
+	AudienceFrom time.Time
+	Items        []seckill.Listing // the demo items when nil
+	Past         int               // paid orders of a sale that has long ended, up to MaxPast
+	Covers       string            // folder of pictures that package cover made; if "", pictures are in memory
+	Version      string            // shown by /healthz
+	Log          *slog.Logger      // nil if there is none
+	Workers      int               // per queue, 1 to 64; DefaultWorkers when 0
+	Work         seckill.Work      // the work of a proof; zero means seckill.UsualWork
+	Machines     bool              // for a simulated crowd: see MachineAddr
 
 	Servers Servers           // real servers instead of embedded drivers
 	Issuers []oidc.Client     // issuers instead of the demo issuer, called over the network

@@ -58,7 +58,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	var err error
-	if s.auth, err = jwtauth.New(jwtauth.Keys{Current: o.JWTSecret}, clock); err != nil {
+	if s.auth, err = jwtauth.New(jwtauth.Keys{Current: o.JWTSecret, AudienceFrom: o.AudienceFrom}, clock); err != nil {
 		return nil, err
 	}
 	s.acts = newActRing(s.auth.Hash)

@@ -224,6 +224,10 @@ func TestDoctorFinds(t *testing.T) {
 			"report-salts is invalid, so that no order shows its salt: salts: want the verifier of reports, a " +
 				"space, and 64 hexadecimal digits; to replace it: seckill keys --path /seckill/sale --sandbox " +
 				"--report-key FILE --rotate=report-salts"},
+		{func(c *clinic) { c.secrets["jwt-audience-from"] = "soon" },
+			"jwt-audience-from is invalid: want a date such as 2027-01-31, or a time such as 2027-01-31T08:00:00Z; " +
+				"to replace it: seckill keys --path /seckill/sale --sandbox --audience-from DATE " +
+				"--rotate=jwt-audience-from"},
 		{func(c *clinic) { c.others["shop"] = map[string]string{"jwt-secret": "old"} },
 			"/seckill/sale/shop has other values than /seckill/sale/keys, perhaps after an interrupted run: seckill " +
 				"keys --path /seckill/sale --sandbox"},

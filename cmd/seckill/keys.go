@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/api/jwtauth"
@@ -61,6 +62,7 @@ type keysFlags struct {
 	signIn     string // file
 	shopFile   string
 	reportFile string
+	audience   string // from when on tokens need one
 }
 
 // given are the values that were read from files; zero if not given.
@@ -111,7 +113,8 @@ parameter JwtKids). --redis-password FILE stores the password of an existing Red
 --staff-client-secret FILE the secret of the back office's client at the issuer of staff
 (StaffSecret). --signin-client-secrets FILE stores the secrets of the shop's clients at shoppers'
 issuers: a line ISSUER|CLIENT_ID|SECRET for each client of SigninIssuers that has one. An empty
-FILE, with --rotate=signin-client-secrets, takes all of them away. The credentials need
+FILE, with --rotate=signin-client-secrets, takes all of them away. --audience-from DATE refuses
+tokens without an audience from then on: give it once all services that sign tokens say "aud". The credentials need
 secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		Example: `  seckill keys --path /seckill/test --sandbox
   seckill keys --path /seckill/prod --region eu-central-1 --profile shop
@@ -125,26 +128,32 @@ secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return set.run(cmd) },
 	}
 	set.flags(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&set.sandbox, "sandbox", false, "for a stack with the fake payment gateway (Sandbox=true)")
-	f.StringVar(&set.alipayFile, "alipay-public-key", "", "file with Alipay's public key, PEM or base64")
-	f.StringVar(&set.shopFile, "alipay-private-key", "", "file with an existing private key of the shop, PEM or base64")
-	f.StringVar(&set.certFolder, certificates, "",
+	set.more(cmd.Flags())
+	return cmd
+}
+
+// more defines the flags besides those of secretsAt.
+func (k *keysFlags) more(f *pflag.FlagSet) {
+	f.BoolVar(&k.sandbox, "sandbox", false, "for a stack with the fake payment gateway (Sandbox=true)")
+	f.StringVar(&k.alipayFile, "alipay-public-key", "", "file with Alipay's public key, PEM or base64")
+	f.StringVar(&k.shopFile, "alipay-private-key", "", "file with an existing private key of the shop, PEM or base64")
+	f.StringVar(&k.certFolder, certificates, "",
 		"folder with the three certificates of certificate mode, with Alipay's file names")
-	f.BoolVar(&set.webhook, "webhook", false, "also create the secret that signs webhooks (docs/EVENTS.md)")
-	f.StringVar(&set.reportFile, "report-key", "",
+	f.BoolVar(&k.webhook, "webhook", false, "also create the secret that signs webhooks (docs/EVENTS.md)")
+	f.StringVar(&k.reportFile, "report-key", "",
 		"file with the private key of the shop's reports, of which only the secret of salts is stored")
-	f.StringArrayVar(&set.kids, "token-key", nil, "create jwt-KID, the secret of tokens with this key id; repeatable")
-	f.StringVar(&set.password, "redis-password", "",
+	f.StringArrayVar(&k.kids, "token-key", nil, "create jwt-KID, the secret of tokens with this key id; repeatable")
+	f.StringVar(&k.audience, "audience-from", "",
+		"a date, or a time in RFC 3339, from which on tokens without \"aud\": \"seckill\" are refused")
+	f.StringVar(&k.password, "redis-password", "",
 		"file with the password of Redis; a line break at its end is ignored")
-	f.StringVar(&set.staff, "staff-client-secret", "",
+	f.StringVar(&k.staff, "staff-client-secret", "",
 		"file with the client's secret at the issuer of staff; a line break at its end is ignored")
-	f.StringVar(&set.signIn, secrets.SignInSecrets, "",
+	f.StringVar(&k.signIn, secrets.SignInSecrets, "",
 		"file with lines of ISSUER|CLIENT_ID|SECRET, the clients' secrets at shoppers' issuers")
-	f.StringSliceVar(&set.rotate, "rotate", nil,
+	f.StringSliceVar(&k.rotate, "rotate", nil,
 		"replace existing values: --rotate=NAME, or --rotate for all; of a key pair, both parts")
 	f.Lookup("rotate").NoOptDefVal = everything
-	return cmd
 }
 
 func (k *keysFlags) run(cmd *cobra.Command) error {
@@ -204,9 +213,10 @@ func (k *keysFlags) check() (g given, err error) {
 		names = append(names, certificates)
 	}
 	for _, kid := range k.kids {
-		if !kidPattern.MatchString(kid) || secrets.JWTPrefix+kid == secrets.JWTSecret {
+		if !kidPattern.MatchString(kid) || slices.Contains([]string{secrets.JWTSecret,
+			secrets.AudienceFrom}, secrets.JWTPrefix+kid) {
 			return g, fmt.Errorf("--token-key %q: want a key id of 1 to 64 letters, digits, underscores, dots and "+
-				"hyphens, not \"secret\"", kid)
+				"hyphens, not \"secret\" or \"audience-from\"", kid)
 		}
 		names = append(names, secrets.JWTPrefix+kid)
 	}
@@ -268,6 +278,12 @@ func (g *given) read(k *keysFlags) (names []string, err error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("--%s %s: %w", secrets.SignInSecrets, k.signIn, err)
+		}
+	}
+	if k.audience != "" {
+		names = append(names, secrets.AudienceFrom)
+		if _, err = jwtauth.ParseAudienceFrom(k.audience); err != nil {
+			return nil, fmt.Errorf("--audience-from: %w", err)
 		}
 	}
 	if k.reportFile != "" {
@@ -375,6 +391,8 @@ func (p *keyPlan) make() (err error) {
 	if err := cmp.Or(p.take(secrets.RedisPassword, p.theirs.password, "the password of Redis, from "+p.flags.password),
 		p.take(secrets.StaffSecret, p.theirs.staff, "the client's secret, from "+p.flags.staff),
 		p.take(secrets.SignInSecrets, p.theirs.signIn, "the clients' secrets, from "+p.flags.signIn),
+		p.take(secrets.AudienceFrom, p.flags.audience, "tokens without an audience are refused from "+
+			p.flags.audience+" on"),
 		p.take(secrets.ReportSalts, p.theirs.salts.Text(), "the secret of salts, from "+
 			p.flags.reportFile)); err != nil {
 		return err

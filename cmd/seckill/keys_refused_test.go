@@ -62,6 +62,8 @@ func TestFlagsOfKeys(t *testing.T) {
 		{"--rotate=alipay-public-key", "give the new key as well"},
 		{"--token-key a~b", `--token-key "a b": want a key id`},
 		{"--token-key secret", `--token-key "secret": want a key id`},
+		{"--token-key audience-from", `--token-key "audience-from": want a key id`},
+		{"--audience-from tomorrow", "--audience-from: want a date"},
 		{"--redis-password " + written(t, "empty", []byte("\n")), "the file is empty"},
 		{"--rotate jwt-secret", `"jwt-secret": unexpected argument`},
 		{"--alipay-public-key " + filepath.Join(t.TempDir(), "none"), "no such file"},

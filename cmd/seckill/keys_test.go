@@ -420,6 +420,24 @@ func TestSaltsOfReports(t *testing.T) {
 	m.consistent(t, "rotated")
 }
 
+// TestAudienceFrom: every function that reads shoppers' tokens reads the date.
+func TestAudienceFrom(t *testing.T) {
+	m := newManager(t)
+	m.keys(t, "--sandbox")
+	m.written()
+	out := m.keys(t, "--sandbox", "--audience-from", "2027-01-31")
+	if names := m.written(); !sameNames(names, []string{secrets.AudienceFrom}) || !strings.Contains(out,
+		secrets.AudienceFrom+": created: tokens without an audience are refused from 2027-01-31") {
+		t.Errorf("written %v, said %s", names, out)
+	}
+	must.Equal(t, "2027-01-31", m.secret("buy")[secrets.AudienceFrom], "buy reads")
+	m.refused(t, exitUsage, "exists with another value: replace it with --rotate=jwt-audience-from", "keys", "--path",
+		testPath, "--sandbox", "--audience-from", "2027-02-01")
+	m.keys(t, "--sandbox", "--audience-from", "2027-02-01T08:00:00Z", "--rotate=jwt-audience-from")
+	must.Equal(t, "2027-02-01T08:00:00Z", m.secret("signin")[secrets.AudienceFrom], "signin reads")
+	m.consistent(t, "replaced")
+}
+
 // inUTF16 encodes a text as editors on Windows save it.
 func inUTF16(text string) []byte {
 	out := []byte{0xff, 0xfe}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"go.uber.org/goleak"
 
 	"github.com/your-org/seckill/local"
@@ -287,6 +288,30 @@ func TestRunTakesAnItemsFileAndASecret(t *testing.T) {
 			t.Errorf("token A: %d %s", code, body)
 		}
 	}, "--items", path)
+}
+
+// TestRunTakesTheDateOfAudiences: from JWT_AUDIENCE_FROM on, only tokens for the shop are accepted.
+func TestRunTakesTheDateOfAudiences(t *testing.T) {
+	t.Parallel()
+	env := func(name string) string {
+		return map[string]string{"JWT_SECRET": "mine", "JWT_AUDIENCE_FROM": "2020-01-01"}[name]
+	}
+	started(t, env, func(printed string) {
+		list := find(t, printed, `(?m)^  S=(\S+)$`) + "/order/list"
+		bare := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"iss": 7, "sub": "1",
+			"exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte("mine")))
+		for token, want := range map[string]int{find(t, printed, `(?m)^  A=(\S+)$`): 200, bare: 403} {
+			if code, body := get(t, list, token); code != want {
+				t.Errorf("%d %s, want %d", code, body, want)
+			}
+		}
+	})
+	var errs bytes.Buffer
+	wrong := func(string) string { return "soon" }
+	if code := run(t.Context(), []string{"run", "--port", "0"}, io.Discard, &errs, wrong); code != exitUsage ||
+		!strings.Contains(errs.String(), "JWT_AUDIENCE_FROM: want a date") {
+		t.Errorf("exit %d: %s", code, &errs)
+	}
 }
 
 // TestAFaultOfRedisIsLoggedOnceASecond: every purchase fails for the same reason, and one line per purchase would

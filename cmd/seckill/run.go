@@ -19,6 +19,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/api/itemfile"
+	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/system"
@@ -104,7 +105,8 @@ follow the shop's clock: one that is moved by 5 minutes has the issuer asked aga
 file, as a CloudEvent (docs/EVENTS.md).
 
 Environment: JWT_SECRET sets the secret of tokens (default ` + local.DefaultSecret + `), REDIS_PASSWORD the
-password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by a space, both sign
+password of --redis. From the date JWT_AUDIENCE_FROM on, tokens without "aud" are refused.
+WEBHOOK_SECRET signs what --events posts; two, separated by a space, both sign
 (default ` + local.DefaultEventSecret + `).`,
 		Example: `  seckill run
   seckill run --port 9000 --hold 30s           unpaid orders expire quickly
@@ -132,6 +134,9 @@ func (s *settings) run(cmd *cobra.Command, getenv func(string) string) error {
 		return err
 	}
 	opt.JWTSecret = getenv("JWT_SECRET")
+	if opt.AudienceFrom, err = jwtauth.ParseAudienceFrom(getenv("JWT_AUDIENCE_FROM")); err != nil {
+		return fmt.Errorf("JWT_AUDIENCE_FROM: %w", err)
+	}
 	if opt.EventSecrets = strings.Fields(getenv("WEBHOOK_SECRET")); len(opt.EventSecrets) == 0 {
 		opt.EventSecrets = nil
 	}

@@ -291,6 +291,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 			"alipay-app-cert": payers, "alipay-cert": trusting, "alipay-root-cert": trusting,
 			"gateway-private-key": {"gateway"}, "jwt-secret": {"buy", "shop", "pay", "signin", "connect", "admit"},
 			"jwt-kid":            {"buy", "shop", "pay", "signin", "connect", "admit"},
+			"jwt-audience-from":  {"buy", "shop", "pay", "signin", "connect", "admit"},
 			"ticket-secret":      {"buy", "admit"},
 			"command-key":        {"admin"}, // nobody else can give a command
 			"command-public-key": {"stage", "refund", "reconcile", "repair", "tell", "deliver", "acts"},
@@ -349,7 +350,7 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
 	secrets.RootCert: "x", secrets.WebhookSecret: "x", secrets.TicketSecret: "x",
 	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x", secrets.ReportSalts: "x",
-	secrets.SignInSecrets: "x"}
+	secrets.SignInSecrets: "x", secrets.AudienceFrom: "x"}
 
 // TestEveryKeyIsListed: the inventory of keys has each possible value once, each with its readers, and says all of it.
 func TestEveryKeyIsListed(t *testing.T) {

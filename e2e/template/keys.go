@@ -33,6 +33,8 @@ var heldKeys = []heldKey{
 		use:  "shoppers' tokens; by derived keys their passes, and users and networks in logs",
 		kind: "HMAC-SHA-256, 32 random bytes", maker: "`seckill keys`",
 		ends: rotates + "without a pause by a second key (`--token-key`); a token ends after an hour, a pass after 2 min"},
+	{names: []string{secrets.AudienceFrom}, use: "a date, no secret: tokens without an audience are refused then",
+		kind: "none", maker: "`seckill keys --audience-from`", ends: rotates + "without a pause"},
 	{names: []string{secrets.TicketSecret}, use: "tickets; challenges by derived keys",
 		kind: "HMAC-SHA-256, 32 random bytes; up to three", maker: "`seckill keys`",
 		ends: rotates + "without a pause: the two earlier keys go on checking"},

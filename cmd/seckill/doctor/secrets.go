@@ -53,6 +53,11 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 	if d.wants("DeliverFunction") && s.stored(secrets.WebhookSecret) != "" {
 		c.ok("%s exists", secrets.WebhookSecret)
 	}
+	if all[secrets.AudienceFrom] != "" {
+		if from, ok := parsed(s, secrets.AudienceFrom, jwtauth.ParseAudienceFrom); ok {
+			c.ok("tokens without an audience are refused from %s on", from.Format(time.RFC3339))
+		}
+	}
 	if text := all[secrets.ReportSalts]; text != "" {
 		if report, err := salts.Parse(text); err != nil {
 			c.fault("%s is invalid, so that no order shows its salt: %v; to replace it: %s --rotate=%s",
@@ -141,6 +146,8 @@ func (s *stored) makes(name string) string {
 		out += " --signin-client-secrets FILE"
 	case name == secrets.WebhookSecret:
 		out += " --webhook"
+	case name == secrets.AudienceFrom:
+		out += " --audience-from DATE"
 	case ofKid && name != secrets.JWTSecret:
 		out += " --token-key " + kid
 	}

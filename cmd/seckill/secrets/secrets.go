@@ -21,9 +21,10 @@ import (
 // Names of values.
 const (
 	JWTSecret      = "jwt-secret"
-	JWTPrefix      = "jwt-"          // before a key id: the secret of tokens with this id
-	TicketSecret   = "ticket-secret" // keys of tickets, as jwtauth.TicketKeys writes them
-	CommandKey     = "command-key"   // signs staff's commands, as operator.Keys writes it
+	JWTPrefix      = "jwt-"              // before a key id: the secret of tokens with this id
+	AudienceFrom   = "jwt-audience-from" // no secret: when tokens without an audience become invalid, if ever
+	TicketSecret   = "ticket-secret"     // keys of tickets, as jwtauth.TicketKeys writes them
+	CommandKey     = "command-key"       // signs staff's commands, as operator.Keys writes it
 	CommandPublic  = "command-public-key"
 	RedisPassword  = "redis-password"
 	StaffSecret    = "staff-client-secret"   // secret of the back office's client at the issuer of staff

@@ -29,6 +29,10 @@ func (d *Drivers) Tokens() *jwtauth.Verifier {
 func (d *Drivers) tokenKeys() jwtauth.Keys {
 	s := Part[config.Tokens](d)
 	keys := jwtauth.Keys{Current: d.Secret(s.Current), ByKid: map[string]string{}}
+	var err error
+	if keys.AudienceFrom, err = jwtauth.ParseAudienceFrom(d.Secret(s.AudienceFrom)); err != nil {
+		d.Fail(s.AudienceFrom.Wrong(err))
+	}
 	for kid, src := range s.ByKid() {
 		keys.ByKid[kid] = d.Secret(src)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/httpapi"
@@ -154,6 +156,40 @@ func TestSaltsMayBeMissing(t *testing.T) {
 	refreshUntil(t, r, clock, is(""))
 	if !strings.Contains(log.String(), `REPORT_SALTS_NAME names the secret`) ||
 		strings.Contains(log.String(), "wrong-secret") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+// TestAudienceFrom: from the date of its entry on, a token that does not say whom it is for is refused; the entry may
+// be missing. A wrong one changes nothing, and is not in the log.
+func TestAudienceFrom(t *testing.T) {
+	t.Parallel()
+	d, clock, fake, log := newDrivers(t, map[string]string{"jwt": "any"}, map[string]string{"JWT_SECRET_NAME": "jwt",
+		"JWT_AUDIENCE_FROM_NAME": "jwt-audience-from"})
+	var tokens *jwtauth.Verifier
+	r := opened(t, d, func(d *Drivers) func() {
+		v := d.Tokens()
+		return func() { tokens = v }
+	})
+	reads := func(claims string) error {
+		token := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"iss": 42, "sub": "1",
+			"exp": clock.Now().Add(time.Minute).Unix()})
+		if claims != "" {
+			token.Claims.(jwt.MapClaims)["aud"] = claims
+		}
+		_, err := tokens.User(must.Get(token.SignedString([]byte("any"))))
+		return err
+	}
+	must.OK(t, reads(""))
+	fake.SetSecret("jwt-audience-from", begin.Format(time.DateOnly))
+	refreshUntil(t, r, clock, func() bool { return reads("") != nil })
+	must.Equal(t, seckill.TokenAudience, seckill.AsError(reads("")).Token, "without an audience")
+	must.OK(t, reads("seckill"))
+	fake.SetSecret("jwt-audience-from", "wrong-date")
+	refreshUntil(t, r, clock, func() bool { return strings.Contains(log.String(), "secrets stay as they were") })
+	must.Equal(t, seckill.TokenAudience, seckill.AsError(reads("")).Token, "after a wrong date")
+	if !strings.Contains(log.String(), "JWT_AUDIENCE_FROM_NAME names the secret") ||
+		strings.Contains(log.String(), "wrong-date") {
 		t.Errorf("log: %s", log)
 	}
 }

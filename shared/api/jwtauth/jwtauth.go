@@ -38,6 +38,20 @@ type Keys struct {
 	AudienceFrom time.Time
 }
 
+// ParseAudienceFrom reads Keys.AudienceFrom: a day, which begins in UTC, or a time; "" means never. An error shows no
+// text: it may be a secret.
+func ParseAudienceFrom(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(form, text); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, errors.New("want a date such as 2027-01-31, or a time such as 2027-01-31T08:00:00Z")
+}
+
 // Verifier checks tokens. It is safe for concurrent use.
 type Verifier struct {
 	parser  *jwt.Parser

@@ -338,6 +338,24 @@ func TestAudience(t *testing.T) {
 	}
 }
 
+// TestAudienceDate: a date begins in UTC; what is no date is refused, and not shown: it may be a secret.
+func TestAudienceDate(t *testing.T) {
+	for text, want := range map[string]time.Time{
+		"":                          {},
+		"2027-01-31":                time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC),
+		"2027-01-31T08:00:00+08:00": time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC),
+	} {
+		got := must.Get(ParseAudienceFrom(text))
+		must.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"soon", "2027-1-31", "2027-02-30", "2027-01-31 08:00", "0", " "} {
+		if _, err := ParseAudienceFrom(text); err == nil || strings.Contains(err.Error(), "soon") ||
+			!strings.Contains(err.Error(), "2027-01-31") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // TestNamed: a token tells its user's name, as PlainName has it; a strange name is ignored, and refuses nobody.
 func TestNamed(t *testing.T) {
 	s, err := NewSigner(Keys{Current: secret})

@@ -112,6 +112,8 @@ const kids = "JWT_KIDS" // names entries only; no variable holds their values
 type Tokens struct {
 	Current Source   `envPrefix:"JWT_SECRET"` // of tokens without a kid; without it such tokens are refused
 	Kids    []string `env:"JWT_KIDS"`         // separated by commas; the secret of kid 2027 is the entry jwt-2027
+	// as jwtauth.ParseAudienceFrom reads it; if "", tokens without an audience are accepted
+	AudienceFrom Source `envPrefix:"JWT_AUDIENCE_FROM"`
 }
 
 // ByKid returns the sources of the secrets for tokens with a kid.
@@ -128,6 +130,9 @@ func (t *Tokens) problems() (out []string) {
 		out = append(out, "JWT_SECRET_NAME is missing (JWT_SECRET or JWT_KIDS will do)")
 	}
 	for _, kid := range t.Kids {
+		if kid == noKid {
+			out = append(out, fmt.Sprintf("JWT_KIDS has %q, which is no kid", kid))
+		}
 		if kid == "" || !plain(kid, maxKid) {
 			out = append(out, fmt.Sprintf(
 				"JWT_KIDS has %q, want 1 to %d letters, digits, underscores, dots and hyphens", kid, maxKid))
@@ -145,8 +150,12 @@ type Tickets struct {
 	Keys Source `envPrefix:"TICKET_SECRET" want:"one"`
 }
 
+// noKid cannot be a kid: the entry jwt-audience-from is a date.
+const noKid = "audience-from"
+
 // Settings of secrets that a stack may lack, also where a function is told their names.
 const (
+	audienceFrom  = "JWT_AUDIENCE_FROM"
 	salts         = "REPORT_SALTS"
 	clientSecrets = "SIGNIN_CLIENT_SECRETS"
 )

@@ -315,7 +315,7 @@ func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Se
 
 // missing returns an error if an entry is missing or empty that may not be.
 func (s *Secrets) missing(values map[string]Secret, src Source) error {
-	if values[src.Name] != "" || src.Setting == salts || src.Setting == clientSecrets {
+	if values[src.Name] != "" || slices.Contains([]string{audienceFrom, salts, clientSecrets}, src.Setting) {
 		return nil
 	}
 	return &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s", src.variable(),
