@@ -18,6 +18,7 @@ import (
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -518,6 +519,16 @@ func TestPlansCanBeDeployed(t *testing.T) {
 		for name, value := range want {
 			must.Equal(t, value, stack.passed(name), s.Shoppers, "shoppers: a nested stack gets", name)
 		}
+	}
+}
+
+// TestImportsEndInTime: the place of an import is free only when stage, which carries it out, has surely ended: admin
+// calls it before its own end.
+func TestImportsEndInTime(t *testing.T) {
+	functions := deployed(t, everything).functions()
+	most := number(functions["stage"].prop("Timeout")) + number(functions["admin"].prop("Timeout"))
+	if most < 60 || time.Duration(most)*time.Second > operator.ImportTime {
+		t.Errorf("an import takes up to %d s, and its place is free after %s", most, operator.ImportTime)
 	}
 }
 

@@ -28,6 +28,7 @@ func main() {
 			Invoke:   newCaller(d.AWS(), d.Stack()).Invoke,
 			Sessions: app.Staff(d, log),
 			Record:   &operator.Recorder{Log: log, Text: office.Text()},
+			Imports:  d.Ledger(),
 		}
 		orders, closings := d.OrdersOperated(), d.ClosingsOperated()
 		queues := []operator.LiveQueue{{Name: "orders", OperatedQueue: orders},

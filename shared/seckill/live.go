@@ -17,6 +17,9 @@ const (
 // LiveShop is the id of the row with the figures of the whole shop. It is not an item's id.
 const LiveShop = "shop"
 
+// LiveImport is the id of the row that is leased while an import is carried out. It is not an item's id.
+const LiveImport = "import"
+
 // Figures are one part of a live row.
 type Figures[T any] struct {
 	At     time.Time `json:"at,omitzero"`      // when they were true; zero if they were never read

@@ -36,6 +36,8 @@ type Office struct {
 	Sessions *session.Flow
 	// Live executes the commands about a running sale; if nil, they are unknown.
 	Live *LiveHandler
+	// Imports keeps the place of the one import that is carried out; if nil, any number is.
+	Imports seckill.LiveRows
 	// Pictures executes the command about pictures; if nil, it is unknown.
 	Pictures *PictureHandler
 }
@@ -161,7 +163,11 @@ func (o *Office) execute(ctx context.Context, c Command, role seckill.Role) ([]b
 	if err != nil {
 		return nil, err
 	}
-	return o.invoke(ctx, c.Spec().In, role, event)
+	call := func() ([]byte, error) { return o.invoke(ctx, c.Spec().In, role, event) }
+	if _, ok := c.(*Import); ok {
+		return o.oneImport(ctx, call)
+	}
+	return call()
 }
 
 // own executes a command itself.

@@ -73,6 +73,9 @@ func inWords(err error) bool {
 // cause returns the cause of a fault, for the operator, or "" if the error is not a fault or has no cause.
 func cause(err error) string {
 	e := seckill.AsError(err)
+	if errors.Is(err, errImporting) {
+		return importingText
+	}
 	if e.Err == nil || Status(e.Code) < http.StatusInternalServerError {
 		return ""
 	}

@@ -72,7 +72,7 @@ activities.end_id: end, #, and the id
 sessions.list: staff
 logins.expires: when DynamoDB deletes the row, in seconds: 30 days after the last renewal
 sessions.expires: when DynamoDB deletes the row, in seconds
-live.item: an item's id, or shop
+live.item: an item's id, shop or import
 live.version: of the lease
 live.until: when the lease ends
 live.figures: JSON, as Live in shared/seckill/live.go
