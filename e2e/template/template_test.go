@@ -522,6 +522,21 @@ func TestPlansCanBeDeployed(t *testing.T) {
 	}
 }
 
+// TestOwnNamesSpeakNewTLS: the API's own name takes TLS 1.2 and 1.3 alone; the default takes 1.0, too. WebSocket APIs
+// have no such setting, and take no older TLS.
+func TestOwnNamesSpeakNewTLS(t *testing.T) {
+	stack := deployed(t, everything)
+	for kind, want := range map[string]int{"AWS::Serverless::Api": 1, "AWS::ApiGateway::RestApi": 0,
+		"AWS::ApiGateway::DomainName": 0, "AWS::Serverless::HttpApi": 0} {
+		apis := stack.resources(kind)
+		must.Equal(t, want, len(apis), kind)
+		for _, api := range apis {
+			must.Equal(t, "SecurityPolicy_TLS13_1_2_2021_06", str(api.prop("SecurityPolicy")), api.id)
+			must.Equal(t, "BASIC", str(api.prop("EndpointAccessMode")), api.id, "which such a policy needs")
+		}
+	}
+}
+
 // TestImportsEndInTime: the place of an import is free only when stage, which carries it out, has surely ended: admin
 // calls it before its own end.
 func TestImportsEndInTime(t *testing.T) {
