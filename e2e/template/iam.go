@@ -46,6 +46,7 @@ account's key of Secrets Manager (aws/secretsmanager), which needs none.
 		}
 	}
 	err := writeKeys(&b, mayRead)
+	writeLogs(&b, t)
 	return b.Bytes(), err
 }
 

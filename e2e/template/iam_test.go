@@ -372,6 +372,43 @@ func TestEveryKeyIsListed(t *testing.T) {
 	must.Equal(t, len(everySecret), len(listed), "values that are listed")
 }
 
+// TestEveryLogIsListed: the inventory of logs has each log group of a stack once, says all of it, and no function may
+// write to another log; the CDN's log goes to its bucket alone.
+func TestEveryLogIsListed(t *testing.T) {
+	tpl := deployed(t, everything)
+	listed := map[string]int{}
+	for _, l := range slices.Concat(tpl.functionLogs(), heldLogs) {
+		if slices.Contains([]string{l.what, l.events, l.form, l.where, l.kept, l.reads}, "") {
+			t.Errorf("%s is not described whole", l.what)
+		}
+		if l.groups == "" {
+			continue
+		}
+		listed[l.groups]++
+		group := tpl.resource(l.groups)
+		if group == nil || group.prop("RetentionInDays") == nil ||
+			strings.Replace(str(group.prop("LogGroupName")), "shop", "NAME", 1) != l.where {
+			t.Errorf("%s is not the log group %s, or keeps lines for ever", l.what, l.where)
+		}
+	}
+	for _, r := range tpl.resources(kindLog) {
+		must.Equal(t, 1, listed[r.id], r.id, "is listed")
+	}
+	for step, f := range tpl.functions() {
+		for _, r := range must.Get(tpl.rights(f)) {
+			if strings.HasPrefix(r.action, "logs:") && (r.on != logID(step) ||
+				!slices.Contains([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, r.action)) {
+				t.Errorf("%s may %s on %s", step, r.action, r.on)
+			}
+		}
+	}
+	edge := string(must.Get(os.ReadFile(filepath.Join(root, "infra", "edge.yaml"))))
+	for text, want := range map[string]int{"AWS::Logs::DeliveryDestination": 1, "AWS::Logs::LogGroup": 0,
+		"DestinationResourceArn: !GetAtt Logs.Arn": 1, "ExpirationInDays: !Ref LogRetention": 1} {
+		must.Equal(t, want, strings.Count(edge, text), "infra/edge.yaml:", text)
+	}
+}
+
 func TestIAMPage(t *testing.T) {
 	want := must.Get(iamPage(deployed(t, everything)))
 	got := must.Get(os.ReadFile(filepath.Join(root, "docs", "IAM.md")))
