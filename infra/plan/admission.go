@@ -15,8 +15,11 @@ const (
 const (
 	blockReads   = 7.0 // blocks: two rows of the user, consistently, and ten of five ranges
 	answerWrites = 1.0 // passing, for each answer
-	// Guess: each of the two rows of blocks that a placement checks costs as much as a row that it writes.
+	loginReads   = 1.0 // passing: the shopper's session, consistently
+	// Guess: each of the rows that a placement checks, two of blocks and the session, costs as much as a row that it
+	// writes.
 	placeChecks = 4.0
+	loginChecks = 2.0 // passing
 
 	// Guess: a fifth of the shoppers of a strict item answer wrong once.
 	strictAnswers = 1.2
@@ -118,9 +121,10 @@ func (a *Access) warm() bool { return a.WarmReads > tableReads || a.WarmWrites >
 func (p *Plan) accesses() (out []Access) {
 	placed := max(p.Planned.Outcome.PeakPlaced, min(p.Planned.Limits.Writes, plenty)/writesMost(p.Sale.Count))
 	blocks := Access{Name: "blocks", Writes: placeChecks * placed}
-	passing := Access{Name: "passing", Writes: changeWrites * placed}
+	passing := Access{Name: "passing", Writes: (changeWrites + loginChecks) * placed}
 	if a := p.Admission; a != nil {
-		blocks.Reads = blockReads * a.Admitted * (1 + p.Sale.answers())
+		calls := a.Admitted * (1 + p.Sale.answers())
+		blocks.Reads, passing.Reads = blockReads*calls, loginReads*calls
 		passing.Writes += answerWrites * a.Admitted * p.Sale.answers()
 	}
 	for _, t := range []Access{passing, blocks} {
@@ -136,11 +140,11 @@ func (p *Plan) accesses() (out []Access) {
 func (p *Plan) admitBill() (lines []Line) {
 	if a := p.Admission; a != nil {
 		n := 1 + p.Sale.answers()
-		each := n*(callPrice(p.Sale.Edge)+callSeconds*memoryGB*priceCompute+blockReads*priceRead) +
+		each := n*(callPrice(p.Sale.Edge)+callSeconds*memoryGB*priceCompute+(blockReads+loginReads)*priceRead) +
 			p.Sale.answers()*answerWrites*priceWrite
 		lines = append(lines, Line{"tickets", text("%.0f × (%.1f calls, %.0f ms and %.0f reads each, %.1f writes) = "+
-			"%.2f/million", a.Shoppers, n, callSeconds*1000, blockReads, p.Sale.answers()*answerWrites,
-			each*million), a.Shoppers * each})
+			"%.2f/million", a.Shoppers, n, callSeconds*1000, blockReads+loginReads,
+			p.Sale.answers()*answerWrites, each*million), a.Shoppers * each})
 	}
 	reads, writes := 0.0, 0.0
 	for _, t := range p.Door {

@@ -105,7 +105,7 @@ func TestPlacementsCheckBlocks(t *testing.T) {
 	p := Make(s)
 	i := slices.IndexFunc(p.Door, func(a Access) bool { return a.Name == "blocks" })
 	if p.Planned.Limits.Writes <= NewTableWrites || i < 0 || p.Door[i].WarmWrites <= NewTableWrites ||
-		p.Door[i].WarmReads != tableReads {
+		p.Door[i].WarmReads != tableReads || p.Door[1-i].Writes != p.Door[i].Writes/placeChecks*(changeWrites+loginChecks) {
 		t.Errorf("orders are written with %.0f units, the door %+v", p.Planned.Limits.Writes, p.Door)
 	}
 }
@@ -170,6 +170,10 @@ func TestCallsOfAdmitAreTheLedgers(t *testing.T) {
 	}
 	used, now := units{}, time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now), Watch: used.row}))
+	f := &first{Ledger: l}
+	if err := seckill.CheckSession(t.Context(), f, "1001", "a"); err == nil || f.reads != loginReads {
+		t.Errorf("a call asks for the session %d times, %v", f.reads, err)
+	}
 	if err := l.CountAttempt(t.Context(), strings.Repeat("u", 64), "1001", now); err != nil {
 		t.Fatal(err)
 	}

@@ -179,7 +179,7 @@ func TestCrowdSignsIn(t *testing.T) {
 				l.Fits(), p.Overrides, b.String())
 		}
 		for _, line := range p.Bill {
-			if line.What == "sign-ins" && (line.USD < 1.6 || line.USD > 1.8) {
+			if line.What == "sign-ins" && (line.USD < 1.7 || line.USD > 1.9) {
 				t.Errorf("within %v: %+v", c.within, line)
 			}
 		}

@@ -75,8 +75,8 @@ func bill(p *Plan) []Line {
 		{"Redis (Serverless)", text("%.0f ECPU × 0.0023/million, %.1f GB × %.0f h × 0.084", ecpu, gb, hours),
 			ecpu*priceECPU + gb*hours*priceCacheHour},
 	}
-	lines = append(lines, Line{"sign-ins", text("%.0f × (2 calls, %.0f ms, 4 writes) = %.2f/million, once each",
-		float64(s.Shoppers), (callSeconds+signinSeconds)*1000, signin*million), float64(s.Shoppers) * signin})
+	lines = append(lines, Line{"sign-ins", text("%.0f × (2 calls, %.0f ms, %.0f writes) = %.2f/million, once each",
+		float64(s.Shoppers), (callSeconds+signinSeconds)*1000, signinWrites, signin*million), float64(s.Shoppers) * signin})
 	changes := 2 * o.Sold // placed, paid
 	lines = append(lines, Line{"events, counts", text("%.0f × (an event, a call of tell, %.0f ms, %.0f writes) "+
 		"= %.2f/million", changes, tellSeconds*1000, changeWrites, tellPrice*million), changes * tellPrice})
@@ -123,10 +123,18 @@ const (
 	postPrice  = streamCall + postSeconds*memoryGB*priceCompute + priceRead
 )
 
+// What a shopper's first sign-in costs: reads of who they are and of their sessions; transactions of two rows and of the
+// session's row.
+const (
+	signinReads  = 2
+	signinWrites = 6.0
+)
+
 // signinPrice returns what a shopper's first sign-in costs: two calls, which ask for the issuers and exchange what one
-// gave, and a transaction of two rows. The issuer's own price is not in it.
+// gave, and its units. The issuer's own price is not in it.
 func signinPrice(edge bool) float64 {
-	return 2*callPrice(edge) + (callSeconds+signinSeconds)*memoryGB*priceCompute + priceRead + 4*priceWrite
+	return 2*callPrice(edge) + (callSeconds+signinSeconds)*memoryGB*priceCompute + signinReads*priceRead +
+		signinWrites*priceWrite
 }
 
 // callPrice returns what a call costs that reaches a function, besides the function's time.

@@ -10,6 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
+	"github.com/your-org/seckill/shared/flow/front/signin"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -184,3 +185,48 @@ type nobody struct{}
 
 func (nobody) Count(seckill.Event, int)                        {}
 func (nobody) Post(context.Context, *seckill.OrderEvent) error { return nil }
+
+// first is a shopper's first sign-in: the issuer, the signer, and the calls of the ledger that only read.
+type first struct {
+	nobody
+	*ledger.Ledger
+	clock seckill.Clock
+	reads int
+}
+
+func (*first) List(context.Context) ([]seckill.Issuer, error) { return nil, nil }
+func (f *first) Redeem(context.Context, seckill.Grant) (seckill.Proof, error) {
+	return seckill.Proof{Identity: seckill.Identity{Issuer: "https://id.example.com", Subject: "1"},
+		Checked: f.clock.Now(), Expires: f.clock.Now().Add(time.Hour)}, nil
+}
+func (*first) UserID() string                           { return "1" }
+func (*first) Token() string                            { return strings.Repeat("0", 32) }
+func (*first) SignToken(seckill.Claims) (string, error) { return "", nil }
+func (f *first) UserOf(ctx context.Context, id seckill.Identity) (string, error) {
+	f.reads++
+	return f.Ledger.UserOf(ctx, id)
+}
+
+func (f *first) Session(ctx context.Context, user, id string) (seckill.Session, error) {
+	f.reads++
+	return f.Ledger.Session(ctx, user, id)
+}
+
+func (f *first) ListSessions(ctx context.Context, user string, limit int) ([]seckill.Session, error) {
+	f.reads++
+	return f.Ledger.ListSessions(ctx, user, limit)
+}
+
+// TestUnitsOfASignIn: a shopper's first sign-in costs as many units as the plan says.
+func TestUnitsOfASignIn(t *testing.T) {
+	used, clock := units{}, memory.NewClock(time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC))
+	f := &first{clock: clock, Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock, Watch: used.row}))}
+	flow := signin.New(signin.Deps{Issuers: f, Identities: f, Sessions: f, IDs: f, Signer: f, Clock: clock, Meter: f})
+	if _, err := flow.SignIn(t.Context(), seckill.Grant{Kind: seckill.GrantToken, Token: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	writes := used[ledger.TableIdentities] + used[ledger.TableLogins]
+	if writes != signinWrites || f.reads != signinReads || len(used) != 2 {
+		t.Errorf("it takes %d reads and %v, the plan says %v and %v", f.reads, used, signinReads, signinWrites)
+	}
+}
