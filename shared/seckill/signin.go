@@ -80,6 +80,7 @@ type Grant struct {
 
 	Session string // refresh, token: the session that it renews; "" begins one
 	Device  string // as DeviceOf
+	Earlier Claims // User and Session of the browser's earlier token, whose session ends; "" if there is none
 }
 
 // Check returns CodeInvalid with the JSON name of the first wrong field, or nil.

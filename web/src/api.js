@@ -40,9 +40,9 @@ async function call(method, path, options = {}) {
   }
 }
 
-async function ask(method, path, { body, key, ticket, personal, fresh } = {}) {
+async function ask(method, path, { body, key, ticket, personal, earlier, fresh } = {}) {
   const headers = { Accept: 'application/json', 'Accept-Language': language() };
-  if (personal) headers.Authorization = `Bearer ${token()}`;
+  if (personal || (earlier && token())) headers.Authorization = `Bearer ${token()}`;
   if (key) headers['Idempotency-Key'] = key;
   if (ticket) headers.Ticket = ticket;
   if (body) headers['Content-Type'] = 'application/json';
@@ -108,8 +108,8 @@ export const pushOffer = (order) => orderAct(order, 'push');
 /** Where a shopper can sign in: [] when the shop has no issuer. */
 export const issuers = async () => (await call('GET', 'signin')).issuers || [];
 
-/** Exchanges what an issuer gave for a token of ours. */
-export const exchange = (body) => call('POST', 'signin', { body });
+/** Exchanges what an issuer gave for a token of ours; the session ends that this tab had. */
+export const exchange = (body) => call('POST', 'signin', { body, earlier: true });
 
 /** Ends a session of the shopper. */
 export const endSession = (session) => call('POST', 'signin/end', { body: { session }, personal: true });

@@ -71,7 +71,7 @@ func (s *signer) signIn(r *http.Request, _ string) (answer, error) {
 	got, err := s.flow.SignIn(r.Context(), seckill.Grant{Kind: seckill.GrantKind(g.Kind), Issuer: string(g.Issuer),
 		ClientID: string(g.ClientID), Code: string(g.Code), Verifier: string(g.Verifier), Nonce: string(g.Nonce),
 		RedirectURI: string(g.RedirectURI), RefreshToken: string(g.RefreshToken), Token: string(g.Token),
-		Session: string(g.Session), Device: seckill.DeviceOf(r.UserAgent())})
+		Session: string(g.Session), Device: seckill.DeviceOf(r.UserAgent()), Earlier: s.earlier(r)})
 	if err != nil {
 		return answer{}, err
 	}
@@ -83,6 +83,16 @@ func (s *signer) signIn(r *http.Request, _ string) (answer, error) {
 		Expires string `json:"expires_at"`
 		Refresh string `json:"refresh_token,omitempty"`
 	}{got.Token, got.User, got.ID, rfc3339(got.Expires), got.Refresh})
+}
+
+// earlier returns whose session a browser had that signs in anew, by its token. Another's token or none is no fault.
+func (s *signer) earlier(r *http.Request) (c seckill.Claims) {
+	if token, err := bearerToken(r); err == nil {
+		if was, err := s.caller.auth.Past(token); err == nil {
+			c.User, c.Session = was.User, was.Session
+		}
+	}
+	return c
 }
 
 func (s *signer) sessions(r *http.Request, _ string) (answer, error) {

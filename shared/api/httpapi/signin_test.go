@@ -87,6 +87,24 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
+// TestASignInNamesTheEarlierSession: by a token that the shop signed, also one that has expired, and by no other.
+func TestASignInNamesTheEarlierSession(t *testing.T) {
+	h, s := newStubs()
+	s.session = signin.Session{Token: "a.b.c", User: alice, ID: sessionID, Expires: now.Add(time.Hour)}
+	bearer := func(key string, exp time.Time) string {
+		signer := must.Get(jwtauth.NewSigner(jwtauth.Keys{Current: key}))
+		return "Bearer " + must.Get(signer.SignToken(seckill.Claims{User: "7", Session: sessionID, Name: "a", Expires: exp}))
+	}
+	named := seckill.Claims{User: "7", Session: sessionID}
+	for header, want := range map[string]seckill.Claims{bearer(secret, now.Add(time.Minute)): named,
+		bearer(secret, now.Add(-time.Hour)): named, bearer("another", now.Add(time.Minute)): {}, "-": {}, "Bearer x": {}} {
+		w := do(t, h, "POST", "/signin", `{"grant":"token","token":"t"}`, "Authorization", header)
+		if w.Code != 200 || s.grant.Earlier != want {
+			t.Errorf("%.30s: got %d, the flow got %+v, want %+v", header, w.Code, s.grant.Earlier, want)
+		}
+	}
+}
+
 // TestSignInsAreLogged: each with how, and hashes of who and from where.
 func TestSignInsAreLogged(t *testing.T) {
 	c := newCounting(t)

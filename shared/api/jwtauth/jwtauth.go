@@ -89,14 +89,19 @@ func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
 // User returns the user id of an access token: decimal digits, 1 to 2^63-1. Every failure is an *seckill.Error with
 // CodeToken; its Token names the violated rule, and its cause never contains the token.
 func (v *Verifier) User(token string) (string, error) {
-	c, err := v.claims(token)
+	c, err := v.claims(token, false)
 	return string(c.User), err
 }
 
 // Claims returns what an access token says. Session is "" for the sid of another issuer, which is a session of its own,
 // Name as seckill.PlainName has it; Expires is not set. It fails as User does.
-func (v *Verifier) Claims(token string) (seckill.Claims, error) {
-	c, err := v.claims(token)
+func (v *Verifier) Claims(token string) (seckill.Claims, error) { return v.said(token, false) }
+
+// Past is Claims for a token that may have expired: it permits nothing any more, and still names its session.
+func (v *Verifier) Past(token string) (seckill.Claims, error) { return v.said(token, true) }
+
+func (v *Verifier) said(token string, past bool) (seckill.Claims, error) {
+	c, err := v.claims(token, past)
 	if err != nil {
 		return seckill.Claims{}, err
 	}
@@ -116,7 +121,8 @@ func (v *Verifier) Claims(token string) (seckill.Claims, error) {
 // maxCreated is the year 9999, in Unix seconds.
 const maxCreated = 253402300799
 
-func (v *Verifier) claims(token string) (claims, error) {
+// claims verifies a token; past says that it may have expired.
+func (v *Verifier) claims(token string, past bool) (claims, error) {
 	if len(token) > MaxToken {
 		return claims{}, refuse(seckill.TokenMalformed, errors.New("jwtauth: token over its limit"))
 	}
@@ -124,7 +130,7 @@ func (v *Verifier) claims(token string) (claims, error) {
 	if t, err := v.parser.ParseWithClaims(token, &c, v.key); err != nil {
 		return claims{}, refuse(unread(t, err), err)
 	}
-	if reason, err := c.validate(v.clock.Now(), v.from); err != nil {
+	if reason, err := c.validate(v.clock.Now(), v.from, past); err != nil {
 		return claims{}, refuse(reason, err)
 	}
 	return c, nil
@@ -219,13 +225,14 @@ func Early(now time.Time, begins ...*float64) bool {
 	return slices.ContainsFunc(begins, func(at *float64) bool { return at != nil && *at > latest })
 }
 
-// validate returns what is wrong with the claims at a time; tokens need an audience from another time on.
-func (c *claims) validate(now, from time.Time) (seckill.Reason, error) {
+// validate returns what is wrong with the claims at a time; tokens need an audience from another time on. past says that
+// they may have expired.
+func (c *claims) validate(now, from time.Time, past bool) (seckill.Reason, error) {
 	seconds := float64(now.UnixMilli()) / 1000
 	switch {
 	case c.Expires == nil:
 		return seckill.TokenClaims, errors.New("jwtauth: no exp")
-	case seconds >= *c.Expires:
+	case !past && seconds >= *c.Expires:
 		return seckill.TokenExpired, errors.New("jwtauth: expired")
 	case Early(now, c.NotBefore):
 		return seckill.TokenEarly, errors.New("jwtauth: not valid yet")

@@ -391,6 +391,33 @@ func BenchmarkUser(b *testing.B) {
 	}
 }
 
+// TestPast: a token that has expired still says whose session it was of; one that nobody signed, or for others, does not.
+func TestPast(t *testing.T) {
+	v := newVerifier(t)
+	id := strings.Repeat("a", 32)
+	of := func(more string, exp time.Time) string {
+		return fmt.Sprintf(`{"iss":7,"sub":"1","sid":%q,"exp":%d%s}`, id, exp.Unix(), more)
+	}
+	const shop = `,"aud":"seckill"`
+	for _, at := range []time.Time{now.Add(time.Hour), now, now.Add(-30 * 24 * time.Hour)} {
+		got, err := v.Past(hs256(`{"alg":"HS256"}`, of(shop, at), secret))
+		if err != nil || got.User != "7" || got.Session != id {
+			t.Errorf("until %v: got %+v, %v", at, got, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"forged":         hs256(`{"alg":"HS256"}`, of(shop, now), "another"),
+		"for others":     hs256(`{"alg":"HS256"}`, of(`,"aud":"another"`, now), secret),
+		"not valid yet":  hs256(`{"alg":"HS256"}`, of(fmt.Sprintf(`%s,"nbf":%d`, shop, now.Unix()+3600), now), secret),
+		"without an end": hs256(`{"alg":"HS256"}`, `{"iss":7,"sub":"1","aud":"seckill","sid":"`+id+`"}`, secret),
+		"no token":       "x",
+	} {
+		if got, err := v.Past(text); err == nil || got != (seckill.Claims{}) {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
+
 // TestSigner checks which key signs, and the claims of a token.
 func TestSigner(t *testing.T) {
 	made, ends := time.Date(2020, 1, 2, 0, 0, 0, 0, time.UTC), now.Add(time.Hour)

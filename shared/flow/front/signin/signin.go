@@ -107,6 +107,9 @@ func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (Session, error) {
 	if err != nil {
 		return Session{}, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
+	if g.Earlier.Session != "" && g.Earlier.Session != id {
+		f.leave(ctx, &g.Earlier)
+	}
 	f.Meter.Count(seckill.EventSignedIn, 1)
 	return Session{Token: token, User: user, ID: id, Expires: expires, Refresh: p.Refresh}, nil
 }
@@ -139,6 +142,15 @@ func (f *Flow) session(ctx context.Context, g *seckill.Grant, user string) (id s
 		}
 	}
 	return "", err
+}
+
+// leave ends the session that the browser had. If the ledger does not answer, its token still ends within the hour.
+func (f *Flow) leave(ctx context.Context, was *seckill.Claims) {
+	for range tries {
+		if f.Sessions.EndSession(ctx, was.User, was.Session) == nil {
+			return
+		}
+	}
 }
 
 // tidy ends the sessions of a user that are too many, those first that were renewed longest ago. What a fault leaves,

@@ -226,6 +226,32 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+// TestANewSignInEndsTheEarlier: of this browser, whoever was signed in there; a renewal of it does not, nor one that
+// was refused.
+func TestANewSignInEndsTheEarlier(t *testing.T) {
+	s := newStage()
+	f := s.flow()
+	first := must.Get(f.SignIn(t.Context(), grant))
+	again := grant
+	again.Earlier = seckill.Claims{User: first.User, Session: first.ID}
+	again.Session = first.ID
+	must.Equal(t, first.ID, must.Get(f.SignIn(t.Context(), again)).ID, "renewed")
+	must.Get(s.Session(t.Context(), first.User, first.ID))
+	again.Session = ""
+	s.err = errFault
+	if _, err := f.SignIn(t.Context(), again); err == nil {
+		t.Error("signed in without a proof")
+	}
+	must.Get(s.Session(t.Context(), first.User, first.ID))
+	s.err = nil
+	s.proof.Subject = "another"
+	second := must.Get(f.SignIn(t.Context(), again))
+	if _, err := s.Session(t.Context(), first.User, first.ID); !errors.Is(err, seckill.ErrNoSession) {
+		t.Errorf("the earlier session goes on: %v", err)
+	}
+	must.Get(s.Session(t.Context(), second.User, second.ID))
+}
+
 // renewProof is a proof of now.
 func (s *stage) renewProof() {
 	s.proof.Checked, s.proof.Expires = s.clock.Now(), s.clock.Now().Add(24*time.Hour)
