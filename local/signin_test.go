@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/api/operator"
 )
 
 // signIn walks through the demo issuer as a browser does: its page, a person's link, back to the shop with a code.
@@ -91,7 +92,8 @@ func TestSignInAsADemoShopper(t *testing.T) {
 }
 
 // TestSignOut: the token of an ended session lists nothing, and does nothing: what is bought with it is rejected. Its refresh
-// token does not renew it. Another session of the same shopper goes on.
+// token does not renew it. Another session of the same shopper goes on,
+// until staff end it.
 func TestSignOut(t *testing.T) {
 	w := start(t, local.Options{})
 	user := local.Shoppers[0].User
@@ -129,5 +131,12 @@ func TestSignOut(t *testing.T) {
 		w.eventually("the order is "+want, func() bool {
 			return w.call(laptop.Text("token"), "GET", path, nil).Text("state") == want
 		}, func() any { return w.call(laptop.Text("token"), "GET", path, nil) })
+	}
+	done, err := gives[operator.SessionsEnded](w, &operator.SignOut{User: user})
+	if err != nil || done.Ended != 1 {
+		t.Errorf("signed out by staff: %+v, %v", done, err)
+	}
+	if a := w.call(laptop.Text("token"), "GET", "/signin/sessions", nil); a.Status != http.StatusForbidden {
+		t.Errorf("after that: %v", a)
 	}
 }

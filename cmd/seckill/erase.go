@@ -32,8 +32,8 @@ func eraseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "erase USER",
 		Short: "Erase the delivery addresses of a user's orders",
-		Long: `Erase the delivery address from every order of a user. Orders, units, payments and amounts
-stay as they are, and "seckill audit" reports the same as before. It cannot be undone.
+		Long: `Erase the delivery address from every order of a user, and sign them out. Orders, units, payments
+and amounts stay as they are, and "seckill audit" reports the same as before. It cannot be undone.
 
 The shop refuses, and erases nothing, while an order of the user is open or still to be shipped; the
 answer names one. The command may be repeated, also after it broke off.

@@ -65,6 +65,26 @@ func TestEraseOfAStack(t *testing.T) {
 	}
 }
 
+// TestSignOutOfAStack: all sessions of a shopper end, and the log says who asked.
+func TestSignOutOfAStack(t *testing.T) {
+	l, _, audit := usersShop(t, 0)
+	for _, digit := range []string{"a", "b"} {
+		must.OK(t, l.BeginSession(t.Context(), seckill.Session{User: "1001", ID: strings.Repeat(digit, 32),
+			Began: time.Now(), Renewed: time.Now()}))
+	}
+	args := []string{"sign-out", "1001", "--stack", "sale", "--region", "eu-central-1"}
+	if code, stdout, stderr := command(t, args...); code != exitOK || stdout != "2 sessions ended.\n" {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	if left := must.Get(l.ListSessions(t.Context(), "1001", 9)); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if log := audit.String(); strings.Count(log, caller) != 1 || strings.Count(log, `"ended":2`) != 1 ||
+		strings.Count(log, `"user":"1001"`) != 1 {
+		t.Errorf("audit log:\n%s", log)
+	}
+}
+
 // TestEraseIsRefused covers a user with an open order, and an invalid user.
 func TestEraseIsRefused(t *testing.T) {
 	l, _, _ := usersShop(t, 3)

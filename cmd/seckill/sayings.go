@@ -59,6 +59,9 @@ var sayings = []saying{
 	says(func(p *page, _ *operator.EndSessions, a *operator.SessionsEnded) {
 		p.line("%s ended.", counted(a.Ended, "session", "sessions"))
 	}),
+	says(func(p *page, _ *operator.SignOut, a *operator.SessionsEnded) {
+		p.line("%s ended.", counted(a.Ended, "session", "sessions"))
+	}),
 	says(func(p *page, _ *operator.Redrive, a *operator.Redriven) {
 		if a.Messages == 0 {
 			p.line("Nothing to do: %s has no dead letters.", a.Queue)

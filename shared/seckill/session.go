@@ -32,17 +32,38 @@ type SessionReader interface {
 	Session(ctx context.Context, user, id string) (Session, error)
 }
 
-// Sessions keeps the sessions of shoppers. Its reads are consistent: a session that was ended is gone at once.
-type Sessions interface {
-	SessionReader
-	// BeginSession writes a new session.
-	BeginSession(ctx context.Context, s Session) error
-	// RenewSession writes a session that has not ended. ErrNoSession: it has; nothing was written.
-	RenewSession(ctx context.Context, s Session) error
+// SessionEnder ends sessions.
+type SessionEnder interface {
 	// EndSession deletes a session; one that is gone is not an error.
 	EndSession(ctx context.Context, user, id string) error
 	// ListSessions reads up to limit sessions of a user, in no order, also those that have ended unused.
 	ListSessions(ctx context.Context, user string, limit int) ([]Session, error)
+}
+
+// Sessions keeps the sessions of shoppers. Its reads are consistent: a session that was ended is gone at once.
+type Sessions interface {
+	SessionReader
+	SessionEnder
+	// BeginSession writes a new session.
+	BeginSession(ctx context.Context, s Session) error
+	// RenewSession writes a session that has not ended. ErrNoSession: it has; nothing was written.
+	RenewSession(ctx context.Context, s Session) error
+}
+
+// EndSessions ends all sessions of a user, and returns how many.
+func EndSessions(ctx context.Context, l SessionEnder, user string) (n int, err error) {
+	for {
+		all, err := l.ListSessions(ctx, user, 5*MaxSessions)
+		if err != nil || len(all) == 0 {
+			return n, err
+		}
+		for i := range all {
+			if err := l.EndSession(ctx, user, all[i].ID); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
 }
 
 // ValidSession reports whether s has the form of a session's id: 32 hexadecimal digits.

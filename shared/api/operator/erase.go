@@ -7,7 +7,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/office/erase"
 )
 
-// NewUserHandler returns a handler of the command about a user. No answer contains an address.
+// NewUserHandler returns a handler of the commands about a user. No answer contains an address.
 func NewUserHandler(flow *erase.Flow) Handler {
 	return handler(func(ctx context.Context, c does[*erase.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
@@ -16,10 +16,11 @@ func NewUserHandler(flow *erase.Flow) Handler {
 type Erased struct {
 	Orders int    `json:"orders"` // read in this step
 	Erased int    `json:"erased"` // whose address was erased
+	Ended  int    `json:"ended"`  // sessions
 	Next   string `json:"next,omitempty"`
 }
 
-// Erase erases the addresses of a user's next orders. Errors as erase.Flow.User.
+// Erase erases the addresses of a user's next orders, and signs them out. Errors as erase.Flow.User.
 type Erase struct {
 	Given
 	User   string `json:"user" is:"user" arg:"USER"`
@@ -34,6 +35,6 @@ func (*Erase) Spec() Spec {
 
 func (c *Erase) Do(ctx context.Context, flow *erase.Flow) (Done, error) {
 	step, err := flow.User(ctx, c.User, c.Cursor)
-	return Done{Result: Erased(step), Outcome: changedIf(step.Erased > 0), More: []slog.Attr{
-		slog.Int("orders", step.Orders), slog.Int("erased", step.Erased)}}, err
+	return Done{Result: Erased(step), Outcome: changedIf(step.Erased+step.Ended > 0), More: []slog.Attr{
+		slog.Int("orders", step.Orders), slog.Int("erased", step.Erased), slog.Int("ended", step.Ended)}}, err
 }

@@ -7,7 +7,7 @@ func init() {
 		&ListActivities{}, &ReadActivity{}, &SaveActivity{}, &DeleteActivity{}, &CopyActivity{}, &Offline{}, &Online{},
 		&ListMoney{}, &ReadCase{}, &Refund{}, &Withdraw{}, &Again{}, &Ask{}, &RecordTrade{}, &Accept{},
 		&Reconcile{}, &ListReconciled{},
-		&Erase{},
+		&Erase{}, &SignOut{},
 		&Tell{}, &Replay{}, &ReadDelivery{},
 		&ReadCounts{}, &Recount{},
 		&Redeliver{},

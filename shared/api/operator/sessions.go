@@ -39,7 +39,7 @@ type Sessions struct {
 	More     bool      `json:"more,omitempty"` // there are more than fit
 }
 
-// SessionsEnded is how many sessions of a person were ended.
+// SessionsEnded is how many sessions of a person, or of a shopper, were ended.
 type SessionsEnded struct {
 	Ended int `json:"ended"`
 }

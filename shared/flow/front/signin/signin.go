@@ -193,16 +193,10 @@ func (f *Flow) End(ctx context.Context, user, id string) (n int, err error) {
 	if id != "" {
 		return 1, f.end(ctx, user, []seckill.Session{{ID: id}})
 	}
-	for {
-		all, err := f.Sessions.ListSessions(ctx, user, surplus)
-		if err != nil {
-			return n, seckill.AsError(err)
-		}
-		if err := f.end(ctx, user, all); err != nil || len(all) == 0 {
-			return n, err
-		}
-		n += len(all)
+	if n, err = seckill.EndSessions(ctx, f.Sessions, user); err != nil {
+		return n, seckill.AsError(err)
 	}
+	return n, nil
 }
 
 // end ends sessions of a user.

@@ -1,7 +1,7 @@
 // Package erase erases the delivery addresses of orders, with the network addresses that bought them: a user's, by an
-// operator's command, and those of sales that ended long ago, on a schedule. In: a user, and the cursor of an earlier
-// step. Out: how many addresses were erased, or why none may be erased yet. It touches ledger, stock and items. Orders,
-// units, payments and amounts stay unchanged.
+// operator's command, and those of sales that ended long ago, on a schedule. It signs a user out, too. In: a user, and
+// the cursor of an earlier step. Out: how many addresses were erased, or why none may be erased yet. It touches ledger,
+// stock and items. Orders, units, payments and amounts stay unchanged.
 //
 // An address must stay while goods may still be shipped to it. It is stored in the order's row and, until the order
 // is placed, in the stock and in a message. Once the row exists, no message can write an address again: every other
@@ -33,6 +33,7 @@ var toShip = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Pa
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister
+	seckill.SessionEnder
 }
 
 // Deps are the step's dependencies.
@@ -61,15 +62,22 @@ func New(d Deps) *Flow { return &Flow{Deps: d} }
 type Step struct {
 	Orders int    // orders read
 	Erased int    // addresses erased; the other orders had none
+	Ended  int    // sessions ended, by the first step
 	Next   string // where the next step begins; "" after the last
 }
 
 // User erases the addresses of a user's orders, one page per call, newest first. after is "" or an earlier step's
-// Next. With "" it first checks all of the user's orders and erases none while one still needs its address. It may be
-// repeated or restarted. The error is an *seckill.Error: CodeInvalid names the order that is open or must be shipped.
+// Next. With "" it first checks all of the user's orders and erases none while one still needs its address; then it
+// signs the user out. It may be repeated or restarted. The error is an *seckill.Error: CodeInvalid names the order that
+// is open or must be shipped.
 func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
+	ended := 0
 	if after == "" {
-		if err := f.free(ctx, user); err != nil {
+		err := f.free(ctx, user)
+		if err == nil {
+			ended, err = f.SignOut(ctx, user)
+		}
+		if err != nil {
 			return Step{}, seckill.AsError(err)
 		}
 	}
@@ -77,7 +85,7 @@ func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 	if err != nil {
 		return Step{}, seckill.AsError(err)
 	}
-	out := Step{Orders: len(page.Orders), Next: page.Next}
+	out := Step{Orders: len(page.Orders), Ended: ended, Next: page.Next}
 	for _, o := range page.Orders {
 		if !o.Erased.IsZero() {
 			continue
@@ -92,6 +100,16 @@ func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 		out.Erased++
 	}
 	return out, nil
+}
+
+// SignOut ends all sessions of a user, and returns how many. It may be repeated. The error is an *seckill.Error:
+// CodeUnavailable.
+func (f *Flow) SignOut(ctx context.Context, user string) (int, error) {
+	n, err := seckill.EndSessions(ctx, f.Ledger, user)
+	if err != nil {
+		return n, seckill.AsError(err)
+	}
+	return n, nil
 }
 
 // free returns nil if no order of the user needs its address, in the ledger or waiting for its placement.

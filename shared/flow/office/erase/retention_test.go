@@ -38,7 +38,15 @@ type shop struct {
 type faulty struct {
 	seckill.Ledger
 	fails string // the item whose orders cannot be read
+	away  error  // of a list of sessions
 	pages int
+}
+
+func (l *faulty) ListSessions(ctx context.Context, user string, limit int) ([]seckill.Session, error) {
+	if l.away != nil {
+		return nil, l.away
+	}
+	return l.Ledger.ListSessions(ctx, user, limit)
 }
 
 func (l *faulty) OrdersByItem(ctx context.Context, item, after string, limit int) (seckill.OrderPage, error) {
