@@ -91,9 +91,8 @@ func TestSignInAsADemoShopper(t *testing.T) {
 	}
 }
 
-// TestSignOut: the token of an ended session lists nothing, and does nothing: what is bought with it is rejected. Its refresh
-// token does not renew it. Another session of the same shopper goes on,
-// until staff end it.
+// TestSignOut: the token of an ended session lists nothing, and does nothing: what is bought with it is rejected. Its
+// refresh token does not renew it. Another session of the same shopper goes on, until staff end it.
 func TestSignOut(t *testing.T) {
 	w := start(t, local.Options{})
 	user := local.Shoppers[0].User

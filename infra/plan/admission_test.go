@@ -105,7 +105,8 @@ func TestPlacementsCheckBlocks(t *testing.T) {
 	p := Make(s)
 	i := slices.IndexFunc(p.Door, func(a Access) bool { return a.Name == "blocks" })
 	if p.Planned.Limits.Writes <= NewTableWrites || i < 0 || p.Door[i].WarmWrites <= NewTableWrites ||
-		p.Door[i].WarmReads != tableReads || p.Door[1-i].Writes != p.Door[i].Writes/placeChecks*(changeWrites+loginChecks) {
+		p.Door[i].WarmReads != tableReads ||
+		p.Door[1-i].Writes != p.Door[i].Writes/placeChecks*(changeWrites+loginChecks) {
 		t.Errorf("orders are written with %.0f units, the door %+v", p.Planned.Limits.Writes, p.Door)
 	}
 }

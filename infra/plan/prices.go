@@ -76,7 +76,8 @@ func bill(p *Plan) []Line {
 			ecpu*priceECPU + gb*hours*priceCacheHour},
 	}
 	lines = append(lines, Line{"sign-ins", text("%.0f × (2 calls, %.0f ms, %.0f writes) = %.2f/million, once each",
-		float64(s.Shoppers), (callSeconds+signinSeconds)*1000, signinWrites, signin*million), float64(s.Shoppers) * signin})
+		float64(s.Shoppers), (callSeconds+signinSeconds)*1000, signinWrites, signin*million),
+		float64(s.Shoppers) * signin})
 	changes := 2 * o.Sold // placed, paid
 	lines = append(lines, Line{"events, counts", text("%.0f × (an event, a call of tell, %.0f ms, %.0f writes) "+
 		"= %.2f/million", changes, tellSeconds*1000, changeWrites, tellPrice*million), changes * tellPrice})
@@ -123,8 +124,8 @@ const (
 	postPrice  = streamCall + postSeconds*memoryGB*priceCompute + priceRead
 )
 
-// What a shopper's first sign-in costs: reads of who they are and of their sessions; transactions of two rows and of the
-// session's row.
+// What a shopper's first sign-in costs: reads of who they are and of their sessions; transactions of two rows and of
+// the session's row.
 const (
 	signinReads  = 2
 	signinWrites = 6.0

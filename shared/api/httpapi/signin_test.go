@@ -93,11 +93,13 @@ func TestASignInNamesTheEarlierSession(t *testing.T) {
 	s.session = signin.Session{Token: "a.b.c", User: alice, ID: sessionID, Expires: now.Add(time.Hour)}
 	bearer := func(key string, exp time.Time) string {
 		signer := must.Get(jwtauth.NewSigner(jwtauth.Keys{Current: key}))
-		return "Bearer " + must.Get(signer.SignToken(seckill.Claims{User: "7", Session: sessionID, Name: "a", Expires: exp}))
+		return "Bearer " + must.Get(signer.SignToken(seckill.Claims{User: "7", Session: sessionID, Name: "a",
+			Expires: exp}))
 	}
 	named := seckill.Claims{User: "7", Session: sessionID}
 	for header, want := range map[string]seckill.Claims{bearer(secret, now.Add(time.Minute)): named,
-		bearer(secret, now.Add(-time.Hour)): named, bearer("another", now.Add(time.Minute)): {}, "-": {}, "Bearer x": {}} {
+		bearer(secret, now.Add(-time.Hour)): named, bearer("another", now.Add(time.Minute)): {}, "-": {},
+		"Bearer x": {}} {
 		w := do(t, h, "POST", "/signin", `{"grant":"token","token":"t"}`, "Authorization", header)
 		if w.Code != 200 || s.grant.Earlier != want {
 			t.Errorf("%.30s: got %d, the flow got %+v, want %+v", header, w.Code, s.grant.Earlier, want)

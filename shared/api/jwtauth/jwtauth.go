@@ -225,8 +225,8 @@ func Early(now time.Time, begins ...*float64) bool {
 	return slices.ContainsFunc(begins, func(at *float64) bool { return at != nil && *at > latest })
 }
 
-// validate returns what is wrong with the claims at a time; tokens need an audience from another time on. past says that
-// they may have expired.
+// validate returns what is wrong with the claims at a time; tokens need an audience from another time on. past says
+// that they may have expired.
 func (c *claims) validate(now, from time.Time, past bool) (seckill.Reason, error) {
 	seconds := float64(now.UnixMilli()) / 1000
 	switch {

@@ -391,7 +391,8 @@ func BenchmarkUser(b *testing.B) {
 	}
 }
 
-// TestPast: a token that has expired still says whose session it was of; one that nobody signed, or for others, does not.
+// TestPast: a token that has expired still says whose session it was of; one that nobody signed, or for others, does
+// not.
 func TestPast(t *testing.T) {
 	v := newVerifier(t)
 	id := strings.Repeat("a", 32)
