@@ -14,6 +14,7 @@ const opening = Date.parse(later.start_time);
 
 const serverNow = async () => (await ask('seckill/time')).now_ms;
 
+const statusOf = async (token) => (await fetch(new URL('order/list', base), { headers: { Authorization: `Bearer ${token}` } })).status;
 const kept = (page) => page.evaluate(() => JSON.parse(sessionStorage.getItem('seckill.shopper')));
 const storage = (page) => page.evaluate(() => Object.keys(sessionStorage).sort().join(' '));
 const who = (page, text) => page.locator('#who').filter({ hasText: text }).waitFor();
@@ -269,9 +270,11 @@ await check('a sign-in that ends at the opening is renewed before it, or its sho
   const warning = phone.locator('dialog .renew');
   await warning.waitFor();
   await axe(phone, 'the warning in the sheet');
+  const { token: before } = await kept(phone);
   const exchanged = phone.waitForResponse((r) => r.request().method() === 'POST' && r.url().endsWith('/signin'));
   await warning.getByRole('button', { name: '重新登录' }).click();
   same((await exchanged).status(), 200, 'signed in again');
+  same(await statusOf(before), 403, 'the earlier token');
   await phone.locator('dialog[data-signin]').waitFor({ state: 'detached' });
   await submit(phone).filter({ hasText: '后开抢' }).waitFor(); // ready as before
   same(await warning.count(), 0, 'warnings');
@@ -288,6 +291,46 @@ await check('a sign-in that ends at the opening is renewed before it, or its sho
   await says(desktop, 'Pay within');
   await close(phone);
   await close(desktop);
+});
+
+await check('a shopper sees where they are signed in, and signs out everywhere', async () => {
+  EXPECTED.push(/status of 40[13]/);
+  const page = await open({ size: 'phone', lang: 'zh' });
+  await buyAs(page, 'ada');
+  await submit(page).waitFor();
+  await page.goto(`${shop}#/orders`);
+  const other = await open({ size: 'desktop', lang: 'en' });
+  await buyAs(other, 'ada');
+  await submit(other).waitFor();
+  const tokens = [(await kept(page)).token, (await kept(other)).token];
+  for (const token of tokens) same(await statusOf(token), 200, 'before');
+  await other.goto(shop);
+  await other.locator('#who').click();
+  await inSheet(other, 'Where you are signed in').click();
+  const here = other.locator('dialog li').filter({ hasText: 'Chrome, Linux (this one)' });
+  await here.waitFor();
+  has(await here.innerText(), ['Since', 'last used']);
+  same(await here.count(), 1, 'of this page');
+  same((await other.locator('dialog li').count()) >= 2, true, 'lists the other');
+  await axe(other, 'where one is signed in');
+  await other.route('**/signin/end', (route) => route.abort());
+  EXPECTED.push(/ERR_FAILED/);
+  await inSheet(other, 'Sign out everywhere').click();
+  await other.getByText('There was no answer').waitFor();
+  EXPECTED.pop();
+  await other.unroute('**/signin/end');
+  await inSheet(other, 'Sign out everywhere').click();
+  await other.getByRole('button', { name: /yes/i }).click(); // the issuer asks
+  await who(other, 'Sign in');
+  same(await storage(other), '', 'the tab keeps');
+  for (const token of tokens) same(await statusOf(token), 403, 'afterwards');
+  await page.locator('#who').click();
+  await inSheet(page, '登录的设备').click();
+  await page.getByText('您的登录已到期').first().waitFor();
+  await axe(page, 'signed out elsewhere');
+  EXPECTED.pop();
+  await close(page);
+  await close(other);
 });
 
 await check('keys that the issuer changed: signed in', async () => {

@@ -11,12 +11,13 @@ import { TEXTS, t, tOr, when } from '../src/i18n.js';
 import { TEXTS as IN_REPORT } from '../src/inreport.js';
 import { TEXTS as KEEP } from '../src/keep.js';
 import { TEXTS as ORDERS, paymentLines } from '../src/orders.js';
+import { TEXTS as SESSIONS } from '../src/sessions.js';
 import '../src/status-texts.js';
 
 globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
 await import('../src/admin/screens.js');
 
-Object.assign(TEXTS, ADMISSION, AFTER, BY_TOKEN, CHOOSER, IN_REPORT, KEEP, ORDERS);
+Object.assign(TEXTS, ADMISSION, AFTER, BY_TOKEN, CHOOSER, IN_REPORT, KEEP, ORDERS, SESSIONS);
 const folder = new URL('../src/', import.meta.url);
 const sources = readdirSync(folder, { recursive: true })
   .filter((f) => /\.(js|html)$/.test(f) && !/(^|-|\/)(i18n|texts)\.js$/.test(f))

@@ -111,7 +111,10 @@ export const issuers = async () => (await call('GET', 'signin')).issuers || [];
 /** Exchanges what an issuer gave for a token of ours; the session ends that this tab had. */
 export const exchange = (body) => call('POST', 'signin', { body, earlier: true });
 
-/** Ends a session of the shopper. */
+/** Where the shopper is signed in. */
+export const signIns = async () => (await call('GET', 'signin/sessions', { personal: true })).sessions || [];
+
+/** Ends a session of the shopper; without one, all. */
 export const endSession = (session) => call('POST', 'signin/end', { body: { session }, personal: true });
 
 /** The way to the cashier for an order, {url}; `kind` is "page" on a computer and "wap" on a phone. */

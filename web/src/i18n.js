@@ -194,6 +194,7 @@ export const TEXTS = {
   sign_in: ['登录', 'Sign in'],
   who_user: ['用户 {user}', 'User {user}'],
   who_leave: ['退出', 'Sign out'],
+  who_sessions: ['登录的设备', 'Where you are signed in'],
   signin_going: ['正在前往登录页', 'Going to the sign-in page'],
   signin_going_text: ['登录后会自动回到这里继续。', 'You come back here afterwards and go on where you were.'],
   signing_in: ['正在登录', 'Signing you in'],

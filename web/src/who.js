@@ -1,10 +1,10 @@
 // Who the shopper is: signing in at an issuer, or by a token where the shop has none, and signing out.
-import { demoShoppers, endSession, exchange, issuers } from './api.js';
+import { demoShoppers, endSession, exchange, issuers, signIns } from './api.js';
 import { knownNow } from './clock.js';
 import { patiently, tokenUser } from './core.js';
 import { openSheet } from './dialogs.js';
 import { announce, el, pause, put } from './dom.js';
-import { TEXTS, t, tOr } from './i18n.js';
+import { TEXTS, t, tOr, when } from './i18n.js';
 import { statePanel } from './panel.js';
 import { become, forget, keepSignIn, shopper, takeSignIn } from './session.js';
 
@@ -159,14 +159,24 @@ export async function whoSheet() {
     sheet.body,
     shopper() && el('p', { class: 'soft' }, t('shopper_now', { name: shopper().name })),
     !signedIn() && el('button', { class: 'button', type: 'button', onclick: toIssuer }, t('sign_in')),
-    shopper() && el('button', { class: 'button plain', type: 'button', onclick: () => signOut(sheet) }, t('who_leave')),
+    shopper()?.session && el('button', { class: 'button plain', type: 'button', onclick: () => sessions(sheet) }, t('who_sessions')),
+    shopper() && el('button', { class: 'button plain', type: 'button', onclick: () => signOut(sheet, endSession) }, t('who_leave')),
     body,
   );
 }
 
-async function signOut(sheet) {
+async function sessions(sheet) {
+  try {
+    const part = await import('./sessions.js');
+    await part.sessionsIn({ TEXTS, el, put, t, when, announce, signIns, endSession }, sheet, () => signOut(sheet, async () => {}));
+  } catch {
+    put(sheet.body, el('p', { class: 'fault', role: 'alert' }, t('no_answer')));
+  }
+}
+
+async function signOut(sheet, end) {
   const who = shopper();
-  const ended = who.session && endSession(who.session).catch(() => {}); // sent with the token that is forgotten now
+  const ended = who.session && end(who.session).catch(() => {}); // sent with the token that is forgotten now
   forget();
   await ended;
   if (!who.end) return sheet.close();
