@@ -21,7 +21,7 @@ export async function sessionsIn(io, sheet, left) {
       put(sheet.body, listed(await signIns()));
       announce(t('who_sessions'));
     } catch (problem) {
-      put(sheet.body, el('p', { class: 'fault', role: 'alert' }, why(problem)), el('button', { class: 'button', type: 'button', onclick: show }, t('retry')));
+      put(sheet.body, el('p', { class: 'fault', role: 'alert' }, why(problem)), problem.status !== 403 && el('button', { class: 'button', type: 'button', onclick: show }, t('retry')));
     }
   };
   // The server says 403 when this session has ended, too.
