@@ -65,6 +65,10 @@ var tested = map[string][2]string{
 	"signin/signin.go:SignIn:swallow-error:2": {"./shared/flow/front/signin", "TestRefusals"},
 	"ended-is-renewed":                        {"./shared/flow/front/signin", "TestSessions"},
 	"anybodys-session":                        {"./shared/fake/memory", "TestRowsConform"},
+	// Nobody in the simulator signs in, is erased, or looks at lists.
+	"earlier-session-stays":    {"./shared/flow/front/signin", "TestANewSignInEndsTheEarlier"},
+	"erased-stays-signed-in":   {"./shared/flow/office/erase", "TestAnErasureSignsOut"},
+	"lists-for-the-signed-out": {"./shared/api/httpapi", "TestEndedSessions"},
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.
 	"only-the-last-entry-told": {"./shared/flow/front/tell", "TestAgain"},
 	// A simulated item has the checks from the beginning.
