@@ -135,10 +135,11 @@ func (w *World) checkBirth(o *orderRow) error {
 
 // checkSession checks I13 for a new order of a session.
 func (w *World) checkSession(o *orderRow) error {
-	switch over := w.Clock.Now().Sub(w.signedOut); {
-	case o.reason == seckill.CodeToken && (o.user != hoarder || !w.signsOut):
+	told, asked := w.signedOut[o.user]
+	switch over := w.Clock.Now().Sub(told); {
+	case o.reason == seckill.CodeToken && !asked:
 		return fmt.Errorf("I13 order %s of user %s, who did not sign out, is rejected", o.id, o.user)
-	case o.session != "" && o.user == hoarder && !w.signedOut.IsZero() && over > 2*time.Second:
+	case o.session != "" && !told.IsZero() && over > 2*time.Second:
 		return fmt.Errorf("I13 order %s is placed %s after its user signed out", o.id, over)
 	}
 	return nil

@@ -16,12 +16,14 @@ func (s *Sim) erase(t Act) {
 	user := strconv.Itoa(1 + pick(t.A, 8, s.plan.Shoppers))
 	s.spawn(t.ID, t.Kind, "operator erases shopper "+user, t.A, func(i *Instance) {
 		p, atRest, waiting := s.current, s.atRest(user), s.waiting(user)
+		s.signingOut(user)
 		for after := ""; ; {
 			step, err := i.Erase.User(context.Background(), user, after)
 			if err != nil {
 				s.trace.step(s.Clock.Now(), p, "is refused: ", err.Error())
 				return
 			}
+			s.wasSignedOut(user)
 			if after = step.Next; after == "" {
 				break
 			}

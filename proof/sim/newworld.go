@@ -30,7 +30,7 @@ func NewWorldOf(s Setting) (*World, error) {
 		grown: map[string]int{}, onRound: func() {}, bySeconds: func() bool { return false }, losses: 1,
 		limited: map[holder]int{}, confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{},
 		refusedUsers: map[holder]refusedUser{}, anomalies: map[string]bool{}, asked: map[string][]ask{},
-		keyless: map[ask]int{}, placed: map[ask]int{},
+		keyless: map[ask]int{}, placed: map[ask]int{}, signedOut: map[string]time.Time{},
 		acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{},
 		stoppedAt: map[string]time.Time{}, userIDs: &counter{}, numberOf: map[int]string{},
 		proofs: map[string]seckill.Proof{}, heardOf: map[string][]bool{},

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/your-org/seckill/proof/sim/linear"
 	"github.com/your-org/seckill/shared/flow/front/shop"
@@ -55,10 +56,23 @@ func (s *Sim) buy(t Act) {
 
 // signOut ends a shopper's session.
 func (i *Instance) signOut(user string) {
-	w := i.world
-	w.signsOut = true
-	if _, err := i.SignIn.End(context.Background(), user, sessionOf(user)); err == nil && w.signedOut.IsZero() {
-		w.signedOut = w.Clock.Now()
+	i.world.signingOut(user)
+	if _, err := i.SignIn.End(context.Background(), user, sessionOf(user)); err == nil {
+		i.world.wasSignedOut(user)
+	}
+}
+
+// signingOut records that a user's session is to end.
+func (w *World) signingOut(user string) {
+	if _, ok := w.signedOut[user]; !ok {
+		w.signedOut[user] = time.Time{}
+	}
+}
+
+// wasSignedOut records that somebody was told that a user's session has ended.
+func (w *World) wasSignedOut(user string) {
+	if w.signedOut[user].IsZero() {
+		w.signedOut[user] = w.Clock.Now()
 	}
 }
 

@@ -80,8 +80,7 @@ type World struct {
 	stoppedAt       map[string]time.Time     // when an item's stop was acknowledged; missing while on sale
 	stopRequestedAt map[string]time.Time     // when that stop was requested
 	signIns         int                      // requests to sign in
-	signsOut        bool                     // the hoarder has asked for the end of its session
-	signedOut       time.Time                // when it was told that it has ended; zero before
+	signedOut       map[string]time.Time     // of users whose session was to end: when that was told; zero before
 	userIDs         *counter                 // entropy of user ids
 	numberOf        map[int]string           // by person, the user id that they were told
 	proofs          map[string]seckill.Proof // by token, what its issuer confirmed
