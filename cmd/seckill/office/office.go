@@ -91,33 +91,48 @@ func Least(event []byte) (seckill.Role, error) {
 // client has no redirects: the signature is for one address, and the command for one stack.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// Call sends a command in a role and returns the answer. Errors: *operator.Refusal, operator.ErrTooLarge, *Error, or
-// the caller's context's.
+// Call sends a command in a role and returns the answer. While another command is in the way, it repeats it. Errors:
+// *operator.Refusal, operator.ErrTooLarge, *Error, or the caller's context's.
 func (o *Office) Call(ctx context.Context, role seckill.Role, event []byte) ([]byte, error) {
 	if operator.TextSize(event) > maxEvent {
 		return nil, operator.ErrTooLarge
 	}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
+	for {
+		body, again, err := o.once(ctx, role, event)
+		if again == 0 {
+			return body, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(again):
+		}
+	}
+}
+
+// once sends a command. again is when to repeat one that was not carried out because of another, or 0.
+func (o *Office) once(ctx context.Context, role seckill.Role, event []byte) (_ []byte, again time.Duration, _ error) {
 	req, err := o.request(ctx, role, event)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, unanswered(ctx, err)
+		return nil, 0, unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, unanswered(ctx, err)
+		return nil, 0, unanswered(ctx, err)
 	case len(body) > maxAnswer:
-		return nil, &Error{Kind: Unknown, Text: fmt.Sprintf("the answer is longer than %d MiB", maxAnswer>>20)}
+		return nil, 0, &Error{Kind: Unknown, Text: fmt.Sprintf("the answer is longer than %d MiB", maxAnswer>>20)}
 	case resp.StatusCode == http.StatusOK:
-		return body, nil
+		return body, 0, nil
 	}
-	return nil, o.refused(resp, role, body)
+	return nil, waiting(body), o.refused(resp, role, body)
 }
 
 // request makes a signed request.

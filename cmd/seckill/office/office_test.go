@@ -119,6 +119,30 @@ func answers(status int, body string, header ...string) http.Handler {
 	})
 }
 
+// TestAnotherInTheWay: a command is repeated until what is in its way has ended, unless the caller stops before.
+func TestAnotherInTheWay(t *testing.T) {
+	calls := 0
+	busy := answers(429, `{"code":"too_many_requests","retry_after_ms":20}`)
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if calls++; calls < 4 {
+			busy.ServeHTTP(w, r)
+			return
+		}
+		answers(200, `{"done":1}`).ServeHTTP(w, r)
+	})
+	got, err := open(t, config(t, h, "AKIA1", "s1", "")).Call(t.Context(), seckill.RoleEditor, []byte(`{}`))
+	if err != nil || string(got) != `{"done":1}` || calls != 4 {
+		t.Errorf("%s, %v, after %d calls", got, err, calls)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = open(t, config(t, busy, "AKIA1", "s1", "")).Call(ctx, seckill.RoleEditor, []byte(`{}`))
+	var failed *office.Error
+	if !errors.As(err, &failed) || failed.Kind != office.Busy {
+		t.Errorf("stopped: %v", err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	const kind = "X-Amzn-Errortype"
 	for _, tt := range []struct {

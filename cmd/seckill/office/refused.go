@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
@@ -84,6 +85,18 @@ func (o *Office) refused(resp *http.Response, role seckill.Role, body []byte) er
 	}
 	return &Error{Foreign, fmt.Sprintf("%s answers %s, which no API of this system does: %s", o.Address, resp.Status,
 		shown(string(body), "nothing"))}
+}
+
+// waiting returns when to repeat a command that another one kept from being carried out, or 0 for every other refusal.
+func waiting(body []byte) time.Duration {
+	var said struct {
+		Code seckill.Code
+		Wait int64 `json:"retry_after_ms"`
+	}
+	if json.Unmarshal(body, &said) != nil || said.Code != seckill.CodeTooMany {
+		return 0
+	}
+	return time.Duration(said.Wait) * time.Millisecond
 }
 
 // denied says what to ask for.

@@ -13,7 +13,7 @@ const (
 	// and Lambda cuts stage off.
 	ImportTime = 90 * time.Second
 	// importAgain is when to try again at the latest: most imports take a moment.
-	importAgain = 10 * time.Second
+	importAgain = 2 * time.Second
 )
 
 // importingText tells staff why an import was refused.

@@ -63,7 +63,7 @@ func TestImportsLeaveStageFree(t *testing.T) {
 	refused := func(when string) {
 		t.Helper()
 		if status, body := give("import"); status != http.StatusTooManyRequests ||
-			!strings.Contains(body, `"code":"too_many_requests"`) || !strings.Contains(body, `"retry_after_ms":10000`) ||
+			!strings.Contains(body, `"code":"too_many_requests"`) || !strings.Contains(body, `"retry_after_ms":2000`) ||
 			!strings.Contains(body, "Another import is being carried out") {
 			t.Errorf("%s: %d %s", when, status, body)
 		}
