@@ -45,7 +45,7 @@ var chosenSignIn = []choice{
 	{"erased-stays-signed-in", "an erasure leaves a user signed in", "shared/flow/office/erase/erase.go",
 		`ended, err = f.SignOut(ctx, user)`, `ended, err = f.SignOut(ctx, "0")`},
 	{"lists-for-the-signed-out", "lists take the token of an ended session", "shared/api/httpapi/limits.go",
-		`c.sessions != nil && !polls`, `c.sessions != nil && r.Method != "GET" && !polls`},
+		`err == nil && c.sessions != nil`, `err == nil && r.Method != "GET" && c.sessions != nil`},
 	{"ended-is-renewed", "a refresh token renews a session that has ended", signinGo,
 		`s.ID, write = g.Session, f.Sessions.RenewSession`, `s.ID = g.Session`},
 	{"signed-out-hoards", "the stock is not told of orders of ended sessions", "shared/flow/sale/consume/consume.go",

@@ -117,11 +117,7 @@ type caller struct {
 	sessions seckill.SessionReader // nil if no session ends before its tokens
 }
 
-// polls have the routes that a page asks every two seconds while a sale is on. They take the token of an ended session
-// until it ends by itself: to ask each time would be a third read of the ledger for each look at an order.
-var polls = map[string]bool{"/seckill/order/{seckill_id}": true, "/order/{id}": true}
-
-// account returns whose token the caller has. It refuses one whose session has ended, except for polls.
+// account returns whose token the caller has. It refuses one whose session has ended.
 func (c caller) account(r *http.Request) (seckill.Claims, error) {
 	token, err := bearerToken(r)
 	if err != nil {
@@ -131,7 +127,7 @@ func (c caller) account(r *http.Request) (seckill.Claims, error) {
 	if err == nil {
 		err = c.limits.ofUser(who.User, r.Pattern)
 	}
-	if err == nil && c.sessions != nil && !polls[r.Pattern] {
+	if err == nil && c.sessions != nil {
 		err = seckill.CheckSession(r.Context(), c.sessions, who.User, who.Session)
 	}
 	return who, err
