@@ -134,9 +134,10 @@ func TestAnotherInTheWay(t *testing.T) {
 	if err != nil || string(got) != `{"done":1}` || calls != 4 {
 		t.Errorf("%s, %v, after %d calls", got, err, calls)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err = open(t, config(t, busy, "AKIA1", "s1", "")).Call(ctx, seckill.RoleEditor, []byte(`{}`))
+	long := answers(429, `{"code":"too_many_requests","retry_after_ms":60000}`)
+	_, err = open(t, config(t, long, "AKIA1", "s1", "")).Call(ctx, seckill.RoleEditor, []byte(`{}`))
 	var failed *office.Error
 	if !errors.As(err, &failed) || failed.Kind != office.Busy {
 		t.Errorf("stopped: %v", err)
