@@ -172,16 +172,7 @@ func (w *rig) within(d *limited, o *lambdahost.Options) error {
 				"ApiId":             "drill",
 				"ApiStage":          "live",
 			},
-			Parameters: map[string]string{
-				"BuyRate":       fmt.Sprint(d.throttles[ofBuy].Rate),
-				"BuyBurst":      fmt.Sprint(d.throttles[ofBuy].Burst),
-				"PollRate":      fmt.Sprint(d.throttles[ofPoll].Rate),
-				"PollBurst":     fmt.Sprint(d.throttles[ofPoll].Burst),
-				"ThrottleRate":  fmt.Sprint(d.throttles[ofOthers].Rate),
-				"ThrottleBurst": fmt.Sprint(d.throttles[ofOthers].Burst),
-				"NotifyRate":    fmt.Sprint(d.throttles[ofNotify].Rate),
-				"NotifyBurst":   fmt.Sprint(d.throttles[ofNotify].Burst),
-			},
+			Parameters: parameters(d.throttles),
 			Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 				out, err := w.host.Invoke(ctx, function, event)
 				if errors.Is(err, lambdahost.ErrThrottled) {
@@ -215,6 +206,15 @@ func (w *rig) within(d *limited, o *lambdahost.Options) error {
 	}
 	o.Cold["consume"], o.Cold["expire"] = int(kept["consume"]), int(kept["expire"])
 	return nil
+}
+
+// parameters returns the template's parameters of throttles.
+func parameters(throttles map[string]account.Throttle) map[string]string {
+	out := map[string]string{"SigninRate": fmt.Sprint(throttles[ofSignin].Rate)} // its burst is the same
+	for name, key := range map[string]string{"Buy": ofBuy, "Poll": ofPoll, "Throttle": ofOthers, "Notify": ofNotify} {
+		out[name+"Rate"], out[name+"Burst"] = fmt.Sprint(throttles[key].Rate), fmt.Sprint(throttles[key].Burst)
+	}
+	return out
 }
 
 // secretValues returns the account's secrets, as `seckill keys` stores them.

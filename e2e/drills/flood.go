@@ -40,8 +40,8 @@ func issuer(w *rig, environ map[string]string) error {
 	if err != nil {
 		return err
 	}
-	w.issuer = "http://" + l.Addr().String()
-	o := demoissuer.Options{Issuer: w.issuer, ClientID: client, Clock: system.Clock{}}
+	w.issuerURL = "http://" + l.Addr().String()
+	o := demoissuer.Options{Issuer: w.issuerURL, ClientID: client, Clock: system.Clock{}}
 	for n := range visitors {
 		o.People = append(o.People, demoissuer.Person{Name: "visitor", User: fmt.Sprint("v", n)})
 	}
@@ -49,9 +49,9 @@ func issuer(w *rig, environ map[string]string) error {
 	if err != nil {
 		return err
 	}
-	w.more = &http.Server{Handler: i, ReadHeaderTimeout: startLimit}
-	go func() { _ = w.more.Serve(l) }() // runs until close
-	environ["SIGNIN_ISSUERS"] = w.issuer + "|" + client
+	w.issuer = &http.Server{Handler: i, ReadHeaderTimeout: startLimit}
+	go func() { _ = w.issuer.Serve(l) }() // runs until close
+	environ["SIGNIN_ISSUERS"] = w.issuerURL + "|" + client
 	return nil
 }
 
@@ -110,28 +110,13 @@ func (w *rig) cdn(ctx context.Context) (string, error) {
 	}
 	_ = l.Close()
 	s := edge.StandIn{Listen: l.Addr().String(), Origin: w.host.URL, Dir: filepath.Join(w.dir, "cdn")}
-	for _, f := range edge.Floods() {
-		n, err := f.Limit(func(parameter string) string {
-			rate, ok := map[string]float64{"BuyRate": asDeployed[ofBuy].Rate, "PollRate": asDeployed[ofPoll].Rate,
-				"SigninRate": signinRate, "NotifyRate": asDeployed[ofNotify].Rate}[parameter]
-			if !ok {
-				rate = asDeployed[ofOthers].Rate
-			}
-			return fmt.Sprint(rate)
-		}, edge.DefaultShare)
-		if err != nil {
-			return "", err
-		}
-		s.Limits = append(s.Limits, max(1, n/scale))
-	}
-	up, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- s.Run(ctx, func() { close(up) }) }()
-	select {
-	case <-up:
-		return "http://" + s.Listen, nil
-	case err := <-ended:
+	stack := parameters(asDeployed)
+	s.Limits, err = edge.Limits(func(name string) string { return stack[name] }, edge.DefaultShare, scale)
+	if err != nil {
 		return "", err
 	}
+	_, err = s.Start(ctx)
+	return "http://" + s.Listen, err
 }
 
 // from returns a client whose address is 127.0.0.last.
@@ -199,7 +184,7 @@ func (s *visitor) visit(ctx context.Context, w *rig, person string) error {
 	query := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {back}, "scope": {"openid"},
 		"state": {"s"}, "nonce": {nonce}, "code_challenge_method": {"S256"}, "person": {person},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.issuer+"/authorize?"+query.Encode(), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.issuerURL+"/authorize?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -212,7 +197,7 @@ func (s *visitor) visit(ctx context.Context, w *rig, person string) error {
 	if err != nil {
 		return fmt.Errorf("the issuer answers %d: %w", resp.StatusCode, err)
 	}
-	in, err := s.call(ctx, "POST", "/signin", map[string]any{"grant": "code", "issuer": w.issuer,
+	in, err := s.call(ctx, "POST", "/signin", map[string]any{"grant": "code", "issuer": w.issuerURL,
 		"code": at.Query().Get("code"), "code_verifier": verifier, "nonce": nonce, "redirect_uri": back})
 	if err != nil {
 		return err

@@ -93,10 +93,10 @@ type rig struct {
 	aws         *http.Server
 	awsURL      string
 	sums        *sums
-	more        *http.Server // of the drill itself; may be nil
-	issuer      string       // its address, if more is an issuer
-	strangers   bool         // somebody buys beside the crowd
-	initsBefore int64        // failed inits before the crowd came
+	issuer      *http.Server // where visitors sign in; nil if nobody does
+	issuerURL   string
+	strangers   bool  // somebody buys beside the crowd
+	initsBefore int64 // failed inits before the crowd came
 }
 
 func config(endpoint string) aws.Config {
@@ -204,7 +204,7 @@ func (w *rig) close() {
 	if w.client != nil {
 		_ = w.client.Close()
 	}
-	for _, s := range []*http.Server{w.aws, w.more} {
+	for _, s := range []*http.Server{w.aws, w.issuer} {
 		if s != nil {
 			_ = s.Close()
 		}

@@ -72,6 +72,18 @@ func (f *Flood) Limit(throttle func(parameter string) string, share int) (int, e
 	return max(fewest, n*window*cmp.Or(f.Share, share)/100), nil
 }
 
+// Limits returns the limits of all floods, in their order, at a scale: 100 makes them a hundredth, at least 1.
+func Limits(throttle func(parameter string) string, share, scale int) (limits []int, err error) {
+	for _, f := range Floods() {
+		n, err := f.Limit(throttle, share)
+		if err != nil {
+			return nil, err
+		}
+		limits = append(limits, max(1, n/scale))
+	}
+	return limits, nil
+}
+
 type m = map[string]any
 
 // rule is WAF's rule of a flood.

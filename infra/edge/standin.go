@@ -127,6 +127,18 @@ func query(c Cache) string {
 	return "?" + strings.Join(parts, "")
 }
 
+// Start runs the stand-in until ctx ends, and returns once it answers. ended gets what Run returns.
+func (s StandIn) Start(ctx context.Context) (ended <-chan error, err error) {
+	up, end := make(chan struct{}), make(chan error, 1)
+	go func() { end <- s.Run(ctx, func() { close(up) }) }()
+	select {
+	case <-up:
+		return end, nil
+	case err := <-end:
+		return nil, err
+	}
+}
+
 // Run starts nginx with its configuration in s.Dir, and returns once it has ended: nil when ctx was cancelled. It calls
 // ready when nginx answers. It refuses an address at which something else answers, which nginx would be taken for.
 func (s StandIn) Run(ctx context.Context, ready func()) error {

@@ -305,18 +305,14 @@ func TestOneAddressKeepsNobodyOut(t *testing.T) {
 	for _, limited := range []bool{true, false} {
 		t.Run(fmt.Sprint("limits ", limited), func(t *testing.T) {
 			t.Parallel()
-			var limits []int
-			for _, f := range edge.Floods() {
-				n, err := f.Limit(func(parameter string) string {
-					if parameter == "SigninRate" {
-						return "80"
-					}
-					return "300"
-				}, edge.DefaultShare)
-				if err != nil {
-					t.Fatal(err)
+			limits, err := edge.Limits(func(parameter string) string {
+				if parameter == "SigninRate" {
+					return "80"
 				}
-				limits = append(limits, max(1, n/100))
+				return "300"
+			}, edge.DefaultShare, 100)
+			if err != nil {
+				t.Fatal(err)
 			}
 			if !limited {
 				limits = nil

@@ -37,11 +37,8 @@ func StartAt(t *testing.T, listen, origin, key string, limits ...int) {
 	s := edge.StandIn{Listen: listen, Origin: origin, Key: key, Limits: limits,
 		Dir: t.TempDir()}
 	ctx, cancel := context.WithCancel(context.Background())
-	up, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- s.Run(ctx, func() { close(up) }) }()
-	select {
-	case <-up:
-	case err := <-ended:
+	ended, err := s.Start(ctx)
+	if err != nil {
 		cancel()
 		t.Fatal(err)
 	}
