@@ -50,16 +50,24 @@ type Sessions interface {
 	RenewSession(ctx context.Context, s Session) error
 }
 
-// EndSessions ends all sessions of a user, and returns how many.
+// SessionsRead is how many sessions of a user are read at once: more than a shopper may have, for those that were not
+// ended in time.
+const SessionsRead = 5 * MaxSessions
+
+// EndSessions ends all sessions of a user, and returns how many. It may be repeated. The error is an *Error:
+// CodeUnavailable.
 func EndSessions(ctx context.Context, l SessionEnder, user string) (n int, err error) {
 	for {
-		all, err := l.ListSessions(ctx, user, 5*MaxSessions)
-		if err != nil || len(all) == 0 {
-			return n, err
+		all, err := l.ListSessions(ctx, user, SessionsRead)
+		if err != nil {
+			return n, AsError(err)
+		}
+		if len(all) == 0 {
+			return n, nil
 		}
 		for i := range all {
 			if err := l.EndSession(ctx, user, all[i].ID); err != nil {
-				return n, err
+				return n, AsError(err)
 			}
 			n++
 		}

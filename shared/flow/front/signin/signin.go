@@ -19,9 +19,6 @@ import (
 // would have to sign in anew.
 const tries = 3
 
-// surplus is how many sessions a sign-in looks at: more than a shopper may have, for those that were not ended in time.
-const surplus = 5 * seckill.MaxSessions
-
 // Deps are the step's dependencies.
 type Deps struct {
 	Issuers    seckill.Issuers
@@ -156,7 +153,7 @@ func (f *Flow) leave(ctx context.Context, was *seckill.Claims) {
 // tidy ends the sessions of a user that are too many, those first that were renewed longest ago. What a fault leaves,
 // the next sign-in ends.
 func (f *Flow) tidy(ctx context.Context, user string) {
-	all, err := f.Sessions.ListSessions(ctx, user, surplus)
+	all, err := f.Sessions.ListSessions(ctx, user, seckill.SessionsRead)
 	if err != nil || len(all) <= seckill.MaxSessions {
 		return
 	}
@@ -177,7 +174,7 @@ func sorted(all []seckill.Session) {
 // SignedIn returns the sessions of a user that have not ended, those first that were renewed last. The error is an
 // *seckill.Error: CodeUnavailable.
 func (f *Flow) SignedIn(ctx context.Context, user string) ([]seckill.Session, error) {
-	all, err := f.Sessions.ListSessions(ctx, user, surplus)
+	all, err := f.Sessions.ListSessions(ctx, user, seckill.SessionsRead)
 	if err != nil {
 		return nil, seckill.AsError(err)
 	}
@@ -193,10 +190,7 @@ func (f *Flow) End(ctx context.Context, user, id string) (n int, err error) {
 	if id != "" {
 		return 1, f.end(ctx, user, []seckill.Session{{ID: id}})
 	}
-	if n, err = seckill.EndSessions(ctx, f.Sessions, user); err != nil {
-		return n, seckill.AsError(err)
-	}
-	return n, nil
+	return seckill.EndSessions(ctx, f.Sessions, user)
 }
 
 // end ends sessions of a user.

@@ -105,11 +105,7 @@ func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 // SignOut ends all sessions of a user, and returns how many. It may be repeated. The error is an *seckill.Error:
 // CodeUnavailable.
 func (f *Flow) SignOut(ctx context.Context, user string) (int, error) {
-	n, err := seckill.EndSessions(ctx, f.Ledger, user)
-	if err != nil {
-		return n, seckill.AsError(err)
-	}
-	return n, nil
+	return seckill.EndSessions(ctx, f.Ledger, user)
 }
 
 // free returns nil if no order of the user needs its address, in the ledger or waiting for its placement.
