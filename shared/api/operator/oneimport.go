@@ -28,13 +28,14 @@ func (o *Office) oneImport(ctx context.Context, do func() ([]byte, error)) ([]by
 		return do()
 	}
 	row, err := o.Imports.Live(ctx, seckill.LiveImport)
+	if err != nil {
+		return nil, err
+	}
 	now := o.Clock.Now()
-	if err == nil && now.Before(row.Until) {
+	if now.Before(row.Until) {
 		return nil, importing(row.Until.Sub(now))
 	}
-	if err == nil {
-		row, err = o.Imports.LeaseLive(ctx, row, now.Add(ImportTime))
-	}
+	row, err = o.Imports.LeaseLive(ctx, row, now.Add(ImportTime))
 	if errors.Is(err, seckill.ErrLeased) {
 		return nil, importing(importAgain)
 	}
