@@ -114,8 +114,8 @@ parameter JwtKids). --redis-password FILE stores the password of an existing Red
 (StaffSecret). --signin-client-secrets FILE stores the secrets of the shop's clients at shoppers'
 issuers: a line ISSUER|CLIENT_ID|SECRET for each client of SigninIssuers that has one. An empty
 FILE, with --rotate=signin-client-secrets, takes all of them away. --audience-from DATE refuses
-tokens without an audience from then on: give it once all services that sign tokens say "aud". The credentials need
-secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
+tokens without an audience from then on: give it once all services that sign tokens say "aud". The
+credentials need secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		Example: `  seckill keys --path /seckill/test --sandbox
   seckill keys --path /seckill/prod --region eu-central-1 --profile shop
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem

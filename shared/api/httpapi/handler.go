@@ -32,7 +32,7 @@ type Options struct {
 	Contact    string    // whom a blocked shopper may write to, such as an e-mail address; "" means the shop's support
 	Limits     *Limits   // how often one user and one network may call; nil means no limits
 	Acts       *Acts     // the log of what shoppers do to buy; nil if nothing is logged
-	// where ended sessions are missing; if nil, none ends before its tokens
+	// where ended sessions are missing; if nil, a later step asks, as consume does for a purchase
 	Sessions seckill.SessionReader
 	// what a shopper needs to find their order in the report of its sale; if nil, no shopper is told it
 	Salts Salts

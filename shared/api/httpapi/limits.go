@@ -114,7 +114,7 @@ func tooMany(wait time.Duration, whose seckill.Reason) error {
 type caller struct {
 	auth     Auth
 	limits   *Limits
-	sessions seckill.SessionReader // nil if no session ends before its tokens
+	sessions seckill.SessionReader // nil: a later step asks, as consume does for a purchase
 }
 
 // account returns whose token the caller has. It refuses one whose session has ended.

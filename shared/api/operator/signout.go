@@ -16,8 +16,8 @@ type SignOut struct {
 func (*SignOut) Spec() Spec {
 	return Spec{Name: "sign-out", Path: "sign-out", Roles: operators, In: "repair",
 		Short: "Sign a shopper out everywhere at once",
-		Long: `End all sessions of a shopper at once. What their pages bought, and is not placed yet, is rejected. They can
-sign in again: to keep them away, block them ("seckill blocks add").`}
+		Long: `End all sessions of a shopper at once. Purchases that are not placed yet are rejected. The shopper can sign
+in again: to keep them away, block them ("seckill blocks add").`}
 }
 
 func (c *SignOut) Do(ctx context.Context, flow *erase.Flow) (Done, error) {

@@ -1,4 +1,4 @@
--- change_common.lua: follows common.lua in every script but reserve. It has what several of them read and write.
+-- change_common.lua: follows common.lua in the scripts that call one of its functions. reserve calls none.
 local function not_installed()
   return call('EXISTS', ITEM) == 0
 end
