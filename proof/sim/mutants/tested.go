@@ -63,7 +63,7 @@ var tested = map[string][2]string{
 	"any-key":       {"./shared/api/oidc", "TestATokenWithoutKid"},
 	// The shopper is refused either way: what differs is the reason.
 	"signin/signin.go:SignIn:swallow-error:2": {"./shared/flow/front/signin", "TestRefusals"},
-	"ended-is-renewed":                        {"./shared/flow/front/signin", "TestSessions"},
+	"ended-is-renewed":                        {"./shared/flow/front/signin", "TestASessionEndsWhileItIsRenewed"},
 	"anybodys-session":                        {"./shared/fake/memory", "TestRowsConform"},
 	// Nobody in the simulator signs in, is erased, or looks at lists.
 	"earlier-session-stays":    {"./shared/flow/front/signin", "TestANewSignInEndsTheEarlier"},

@@ -287,7 +287,8 @@ func TestManySessions(t *testing.T) {
 // flaky fails the first calls of some methods of Sessions.
 type flaky struct {
 	seckill.Sessions
-	reads, writes, lists, ends int // how many calls fail
+	reads, writes, lists, ends int    // how many calls fail
+	looked                     func() // after Session
 }
 
 func fails(n *int) error {
@@ -301,7 +302,11 @@ func (f *flaky) Session(ctx context.Context, user, id string) (seckill.Session, 
 	if err := fails(&f.reads); err != nil {
 		return seckill.Session{}, err
 	}
-	return f.Sessions.Session(ctx, user, id)
+	s, err := f.Sessions.Session(ctx, user, id)
+	if f.looked != nil {
+		f.looked()
+	}
+	return s, err
 }
 
 func (f *flaky) BeginSession(ctx context.Context, s seckill.Session) error {
@@ -321,6 +326,25 @@ func (f *flaky) ListSessions(ctx context.Context, user string, limit int) ([]sec
 
 func (f *flaky) EndSession(ctx context.Context, user, id string) error {
 	return cmp.Or(fails(&f.ends), f.Sessions.EndSession(ctx, user, id))
+}
+
+// TestASessionEndsWhileItIsRenewed: after the renewal looked and before it writes. It stays ended.
+func TestASessionEndsWhileItIsRenewed(t *testing.T) {
+	s := newStage()
+	f := s.flow()
+	got := must.Get(f.SignIn(t.Context(), grant))
+	f.Sessions = &flaky{Sessions: s.Sessions, looked: func() {
+		must.OK(t, s.EndSession(t.Context(), got.User, got.ID))
+	}}
+	renewal := grant
+	renewal.Session = got.ID
+	_, err := f.SignIn(t.Context(), renewal)
+	if e := seckill.AsError(err); e.Code != seckill.CodeSignIn || e.Token != seckill.TokenEnded {
+		t.Errorf("got %v, want it refused as ended", err)
+	}
+	if _, err := s.Session(t.Context(), got.User, got.ID); !errors.Is(err, seckill.ErrNoSession) {
+		t.Errorf("the session goes on: %v", err)
+	}
 }
 
 // TestFaultsOfSessions: a sign-in survives two faults; nobody hears that a session has ended that may go on.
@@ -359,7 +383,7 @@ func TestFaultsOfSessions(t *testing.T) {
 		}
 	}
 	f := s.flow()
-	f.Sessions = &flaky{s.Sessions, 0, 0, 1, 1}
+	f.Sessions = &flaky{Sessions: s.Sessions, lists: 1, ends: 1}
 	if _, err := f.SignedIn(t.Context(), user); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("a list: %v", err)
 	}
