@@ -95,7 +95,33 @@ export async function until(what, f, want) {
 export const WHOLE = process.env.CHROMIUM || '/usr/bin/chromium';
 const SHELL = '/usr/bin/chromium-headless-shell';
 const executablePath = process.env.CHROMIUM || (existsSync(SHELL) ? SHELL : WHOLE);
-export const launch = (options = {}) => chromium.launch({ executablePath, args: FLAGS, ...options });
+export const launch = async (options = {}) => {
+  const started = await chromium.launch({ executablePath, args: FLAGS, ...options });
+  const newContext = started.newContext.bind(started);
+  started.newContext = async (its) => (await newContext(its)).on('page', repeated);
+  return started;
+};
+
+/**
+ * Makes a page repeat navigations that the browser drops because the machine's network has changed. The browser's own
+ * page about that, and its own second try, may get in the way of the next.
+ */
+function repeated(page) {
+  for (const way of ['goto', 'reload']) {
+    const once = page[way].bind(page);
+    page[way] = async (...args) => {
+      for (let left = 3; ; left--) {
+        try {
+          return await once(...args);
+        } catch (e) {
+          if (left === 0 || !/ERR_NETWORK_CHANGED|interrupted by another navigation/.test(e.message)) throw e;
+          await new Promise((resolve) => setTimeout(resolve, 500));
+        }
+      }
+    };
+  }
+}
+
 export const browser = await launch();
 mkdirSync(out, { recursive: true });
 
