@@ -103,18 +103,20 @@ export const launch = async (options = {}) => {
 };
 
 /**
- * Makes a page repeat navigations that the browser drops because the machine's network has changed. The browser's own
- * page about that, and its own second try, may get in the way of the next.
+ * Makes a page repeat navigations that the browser drops because the machine's network has changed. The browser then
+ * shows an error page and reloads by itself, which may interrupt the repetition: so that is repeated, too.
  */
 function repeated(page) {
   for (const way of ['goto', 'reload']) {
     const once = page[way].bind(page);
     page[way] = async (...args) => {
-      for (let left = 3; ; left--) {
+      for (let left = 3, changed = false; ; left--) {
         try {
           return await once(...args);
         } catch (e) {
-          if (left === 0 || !/ERR_NETWORK_CHANGED|interrupted by another navigation/.test(e.message)) throw e;
+          const dropped = /ERR_NETWORK_CHANGED/.test(e.message);
+          if (left === 0 || !dropped && !(changed && /interrupted by another navigation/.test(e.message))) throw e;
+          changed = true;
           await new Promise((resolve) => setTimeout(resolve, 500));
         }
       }
