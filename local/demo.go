@@ -33,7 +33,7 @@ func ContractItems(now time.Time) []seckill.Listing {
 	item := func(id, commodity, title string, start, end time.Time, price, was seckill.Fen) seckill.Listing {
 		created := now.Add(-7 * 24 * time.Hour)
 		return seckill.Listing{
-			Item: seckill.Item{ID: id, Price: price, Start: start, End: end, CreateTime: created, Stock: DemoStock,
+			Item: seckill.Item{ID: id, Price: price, Start: start, End: end, CreateTime: now, Stock: DemoStock,
 				Limit: DemoLimit, Buckets: seckill.BucketsFor(DemoStock), Version: 1,
 				Commodity: seckill.Commodity{ID: commodity, Title: title, Price: was, CreateTime: created}},
 			Description: seckill.Description{Detail: "<p>" + title + "</p>"}}
@@ -71,7 +71,7 @@ func DemoItems(now time.Time, stock, limit int) []seckill.Listing {
 		d seckill.Description) seckill.Listing {
 		c.CreateTime = now.Add(-7 * 24 * time.Hour)
 		return seckill.Listing{Item: seckill.Item{ID: id, Commodity: c, Price: price, Start: start, End: end,
-			CreateTime: c.CreateTime,
+			CreateTime: now,
 			Stock:      stock, Limit: limit, Buckets: seckill.BucketsFor(stock), Version: 1}, Description: d}
 	}
 	return []seckill.Listing{

@@ -181,7 +181,7 @@ func measure(t *testing.T, n int, table io.Writer) {
 	w.agrees(0)
 	w.server.Do(t, "FLUSHALL")
 	w.slowest() // frees all keys at once, which our code never does
-	rebuild := w.timed(func(ctx context.Context) error { return w.repair.Wake(ctx, w.item.ID) })
+	rebuild := w.timed(func(ctx context.Context) error { return w.repair.Wake(ctx, seckill.Message{Item: w.item.ID}) })
 	longest = max(longest, w.slowest())
 	w.agrees(1)
 	for i := range reservations {

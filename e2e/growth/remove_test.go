@@ -52,7 +52,7 @@ func TestRemovalStallsNobody(t *testing.T) {
 			return w.stock.BuildStart(ctx, w.clock.Now(), old.ID, "t")
 		}},
 		{"install over what was left", keys(live[1:]), func(ctx context.Context) error {
-			return w.stock.Install(ctx, old, "t", 0, 0, 0)
+			return w.stock.Install(ctx, old, "t", 0, 0, 0, 0)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

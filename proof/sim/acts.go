@@ -349,6 +349,7 @@ func (s *Sim) keep() {
 // advance moves the time; schedules run each minute.
 func (s *Sim) advance(t Act, d time.Duration) {
 	s.keep()
+	s.queues["orders"].sample()
 	s.Clock.Advance(d)
 	now := s.Clock.Now()
 	due := s.deferred
@@ -459,6 +460,7 @@ func (s *Sim) redriven() {
 		}
 		if n > 0 {
 			s.trace.say(s.Clock.Now(), "%d parked messages are moved back to %s", n, name)
+			s.promises.park(s.queues[name].Queue)
 			_, _ = s.queues[name].Redrive(context.Background()) // fails with a cancelled context only
 			s.fire(Park)
 		}

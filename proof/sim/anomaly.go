@@ -123,10 +123,13 @@ func (s *Sim) askRefused(t Act) {
 	})
 }
 
+// importedItem is the item that an operator imports.
+const importedItem = "1003"
+
 // importItems makes an operator import a file: an item that sells tomorrow, each time with other values, and an item on
 // sale, whose change must be refused.
 func (s *Sim) importItems(t Act) {
-	tomorrow := itemOf("1003", 1+pick(t.A, 8, 4), 1)
+	tomorrow := itemOf(importedItem, 1+pick(t.A, 8, 4), 1)
 	tomorrow.Start, tomorrow.End = epoch.Add(24*time.Hour), epoch.Add(48*time.Hour)
 	list := []seckill.Listing{{Item: tomorrow, Description: seckill.Description{Detail: fmt.Sprintf("<p>%d</p>",
 		pick(t.A, 20, 3))}}}
@@ -142,7 +145,7 @@ func (s *Sim) importItems(t Act) {
 			s.truth.fail("I10 an item on sale was changed by an import")
 		}
 		if pick(t.A, 24, 4) == 0 {
-			_ = i.StopOf("1003", pick(t.A, 28, 2) == 0)
+			_ = i.StopOf(importedItem, pick(t.A, 28, 2) == 0)
 		}
 	})
 }

@@ -113,6 +113,9 @@ func (w *World) checkBirth(o *orderRow) error {
 		w.Clock.Now().After(at.Add(2*time.Second)) {
 		return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", o.id, w.Clock.Now(), at)
 	}
+	if err := w.checkKept(o); err != nil {
+		return err
+	}
 	if o.reason == seckill.CodeSoldOut && !w.none[o.id] {
 		return fmt.Errorf("L4 order %s is rejected as sold out, which the stock never said", o.id)
 	}
@@ -290,6 +293,8 @@ func (w *World) quiet() error {
 		case s == nil:
 		case len(s.awaiting) > 0:
 			errs = append(errs, fmt.Errorf("L2 %d reservations of item %s stay awaiting", len(s.awaiting), it.ID))
+		case s.holdsBack:
+			errs = append(errs, fmt.Errorf("L4 units of item %s are held back", it.ID))
 		}
 	}
 	for _, q := range []struct {

@@ -26,6 +26,9 @@ func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Requ
 	known := strings.Contains(list, r.Order)
 	blocked := w.copiedBlock(r)
 	res, err := j.Stock.Reserve(ctx, now, r, keyed, resend)
+	if err == nil && (res.Code == seckill.Reserved || res.Code == seckill.ReservedAgain) {
+		w.promises.begin(res.Order, w.Clock.Now())
+	}
 	switch {
 	case err != nil:
 	case res.Code == seckill.Reserved && known:

@@ -45,6 +45,7 @@ const (
 	ScheduleGone
 	Timeout
 	RefundFault
+	StaleCount
 	nFaults
 )
 
@@ -88,6 +89,7 @@ var Faults = [nFaults]struct{ Name, Means string }{
 	Timeout:             {"timeout", "a schedule's time is up between two of its calls"},
 	RefundFault: {"refund-fault",
 		"the provider does not answer a refund, made or not, refuses it, or does not say that it made it"},
+	StaleCount: {"stale-count", "a count of a queue is up to a minute old"},
 }
 
 func (f Fault) String() string { return Faults[f].Name }

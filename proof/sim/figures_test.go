@@ -69,7 +69,7 @@ func TestFigures(t *testing.T) {
 	s := Summary{Seeds: 100_000, Steps: 21_862_919, Units: 7, Unsold: 1}
 	s.Fired[Crash] = 3
 	got := s.Figures(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC))
-	for _, want := range []string{"| run of 2026-11-22 |", "| seeds | 100,000 |", "| 1 of 34 |", "| 21,862,919 |",
+	for _, want := range []string{"| run of 2026-11-22 |", "| seeds | 100,000 |", "| 1 of 35 |", "| 21,862,919 |",
 		"| 1 of 7 |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

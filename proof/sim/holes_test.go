@@ -63,7 +63,7 @@ func TestHoleBuildStolen(t *testing.T) {
 					} else if w.Clock.Now().UnixMilli()%20 == int64(4*n) {
 						id++
 						e.spawn(id, actConsume, "wake", uint64(n), func(i *Instance) {
-							_ = i.Repair.Wake(ctx, w.Item.ID)
+							_ = i.Repair.Wake(ctx, seckill.Message{Item: w.Item.ID})
 						})
 					}
 				}

@@ -83,7 +83,7 @@ func bounded(call string) bool { return call == "ledger.Place/Transact" || call 
 
 // scale converts a plan's rate, 1 to 100, into faults per 10,000 calls: 5 % at most, more for rare calls.
 var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50,
-	CloseFault: 50, RefundFault: 50, Delay: 20}
+	CloseFault: 50, RefundFault: 50, Delay: 20, StaleCount: 100}
 
 // injectFault executes a call, or applies a fault that the step's random draw chooses.
 func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) {
@@ -141,6 +141,9 @@ func (s *Sim) strikeCall(p *process, call string, do func() error, hit func(Faul
 		return s.strikeClose(do)
 	case call == "payments.Refund" && hit(RefundFault):
 		return s.strikeRefund(do)
+	case name == "Depth" && hit(StaleCount):
+		s.queues[port].stale = s.draw>>20 + 1
+		return " is counted late", do()
 	case name == "Send" && hit(Delay):
 		s.queues[port].extra = time.Duration(s.draw>>20%900+1) * time.Second
 		return " will come late", do()

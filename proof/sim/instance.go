@@ -65,7 +65,7 @@ func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
 	if nameless {
 		hook = w.plain
 	}
-	return w.start(hook, clock, Rows{w.Rows, hook, nil, nameless}, w.Orders, w.Closings, w.Provider)
+	return w.start(hook, clock, Rows{w.Rows, hook, nil, nameless}, w.orders, w.Closings, w.Provider)
 }
 
 func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Queue, p *Provider) *Instance {
@@ -101,7 +101,7 @@ func (i *Instance) PurchaseOf(p buy.Purchase) (string, error) {
 	}
 	id, err := i.pass(p)
 	if err == nil {
-		w.acked[id] = true
+		w.acknowledge(id)
 	}
 	return id, err
 }

@@ -31,6 +31,9 @@ func New(p Plan) (*Sim, error) {
 		if err := readable(w.Start(nil).Repair.Run(context.Background())); err != nil {
 			return nil, err
 		}
+		if err := w.holdNothing(); err != nil {
+			return nil, err
+		}
 	}
 	for _, d := range p.Skew {
 		if d != 0 {
@@ -61,8 +64,9 @@ func New(p Plan) (*Sim, error) {
 func (s *Sim) playPrelude() error {
 	i := s.Start(nil)
 	var err error
+	count := 1
 	reserve := func(user string) *orderRow {
-		p, e1 := i.admitted(buy.Purchase{Item: s.Item.ID, User: user, Count: 1,
+		p, e1 := i.admitted(buy.Purchase{Item: s.Item.ID, User: user, Count: count,
 			Given: seckill.Given{Address: addresses[0]}, Key: "past"})
 		id, e2 := s.purchase(i, p)
 		err = errors.Join(err, e1, e2)
@@ -77,6 +81,15 @@ func (s *Sim) playPrelude() error {
 			err = errors.Join(err, s.look(i, o))
 		}
 		return errors.Join(err, s.check())
+	}
+	if s.plan.Prelude == "promised" { // orders wait, and a consumer that died took some of their messages
+		for n := range 2 + s.plan.Seed/8%2 {
+			count = 1 + int(s.plan.Seed>>n%2)
+			reserve(strconv.FormatUint(91+n, 10))
+		}
+		_, err2 := s.Orders.Receive(context.Background(), 1+int(s.plan.Seed/16%3))
+		s.Forget()
+		return errors.Join(err, err2, s.check())
 	}
 	// The stock holds a unit that no order owns, and lists a sold unit as free: of three units two were sold, and after
 	// the snapshot one of these was given back and the third was sold. Or the stock has lost everything.
@@ -123,13 +136,34 @@ func of(w *World, p Plan) *Sim {
 	}
 	w.onLoss = func() { s.losses = append(s.losses, s.tick()) }
 	for name, q := range map[string]*memory.Queue{"orders": w.Orders, "closings": w.Closings} {
-		s.queues[name] = &slowQueue{Queue: q}
+		s.queues[name] = &slowQueue{Queue: q, now: w.Clock.Now, misled: func() {
+			w.promises.misled = w.promises.misled || w.losses > 0
+		}}
 	}
+	w.orders = s.queues["orders"]
+	w.promises.jumps = p.Faults[ClockJump]
 	for i := range p.Skew {
 		s.instances = append(s.instances, nil)
 		s.restart(i)
 	}
 	return s
+}
+
+// holdNothing makes the items sell as if they had been installed before their sale. The queue has looks at most.
+func (w *World) holdNothing() error {
+	for _, it := range w.allItems() {
+		level, err := w.stock.Level(context.Background(), it.ID)
+		if err != nil {
+			continue // it is not on sale
+		}
+		h := seckill.HeldBack{Build: level.Back.Build}
+		for h.Looks = 1; h.Looks <= 2; h.Looks++ {
+			if _, err := w.stock.HoldBack(context.Background(), it.ID, h); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Start(nil).handleAll()
 }
 
 // restart replaces an instance by a new instance without memory.
@@ -177,6 +211,7 @@ func (s *Sim) note(it *seckill.Item) {
 	m := linear.Moment{At: s.tick(), Stopped: it.Stopped}
 	if num, err := s.numbersOf(it.ID); err == nil && num != nil {
 		m.Installed, m.Left, m.Stopped = true, num.stock-num.highWater+len(num.free), m.Stopped || num.stopped
+		m.HoldsBack = num.holdsBack
 	}
 	s.facts[it.ID].Note(m)
 }

@@ -48,6 +48,7 @@ func NewWorldOf(s Setting) (*World, error) {
 	w.door.rotate(clock.Now())
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
+	w.orders = w.Orders
 	w.stock, w.ledger = checkedStock{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
 	for _, it := range w.allItems() {
 		w.grown[it.ID] = it.Stock
@@ -74,9 +75,12 @@ func NewWorldOf(s Setting) (*World, error) {
 func (w *World) Drain() error {
 	const rounds = 120 // two hours: longer than any wait in the system
 	var err error
-	minute := int64(0)
+	minute, held := int64(0), 0
 	for n := 0; n < rounds; {
-		if w.bySeconds() {
+		// Looks at a queue count only what is in it at that moment.
+		bySeconds := w.bySeconds() || held < int(rounds*time.Minute/time.Second) && w.holdsBack()
+		held++
+		if bySeconds {
 			w.Clock.Advance(time.Second)
 		} else {
 			n++
@@ -122,7 +126,7 @@ func (w *World) Drain() error {
 			}
 			w.Provider.Notifications, w.Provider.Lost = w.Provider.Lost, nil
 		}
-		if !w.bySeconds() {
+		if !bySeconds {
 			w.Clock.Advance(w.idle())
 		}
 	}

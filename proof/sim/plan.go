@@ -113,6 +113,8 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		focus = p.stop(r)
 	case 3:
 		focus = p.restore(r, o, allowed)
+	case 4:
+		focus = p.promise(r, o, allowed)
 	}
 	if seed%16 == 5 && p.Prelude == "" && o.Length+o.Shoppers+o.Items == 0 {
 		p.churn()
@@ -122,6 +124,9 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		p.signIns(seed)
 	}
 	p.swarm(r, o, allowed, focus)
+	if p.Prelude == "promised" { // these excuse what is promised
+		p.Faults[Failover], p.Faults[Restore], p.Faults[ClockJump] = false, false, false
+	}
 	p.faults(r, o.Length == 0)
 	p.door(o)
 	p.families()
@@ -210,6 +215,22 @@ func (p *Plan) restore(r *rand.Rand, o Options, allowed [nFaults]bool) []Fault {
 	}
 	p.Installed = true
 	return focus
+}
+
+// promise makes Redis lose everything while acknowledged orders wait in the queue, and shoppers want more than is left.
+func (p *Plan) promise(r *rand.Rand, o Options, allowed [nFaults]bool) []Fault {
+	if o.Length+o.Shoppers+o.Items > 0 || !allowed[Flush] {
+		return nil
+	}
+	p.Prelude, p.Installed, p.Shoppers, p.Batch, p.Sticky = "promised", true, 12, 1, 50
+	p.Items = []ItemPlan{{Stock: 4 + 2*int(p.Seed/8%2), Limit: 2}}
+	for a, n := range map[Kind]int{actBuy: 40, actConsume: 8 + r.IntN(20), actTick: 10 + r.IntN(20), actSchedule: 1} {
+		p.Weights[a] = n
+	}
+	if percent(r, 30) {
+		p.PausePoints = []string{"orders.Send"}
+	}
+	return append([]Fault{Flush}, [][]Fault{{Delay}, {StaleCount, Delay}, {Reorder}, {}}[r.IntN(4)]...)
 }
 
 // extras adds acts that any plan may have.

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -138,6 +139,7 @@ func (p *Provider) Console(order, tradeNo string, amount seckill.Fen, how string
 	id := "console" + strconv.Itoa(p.hands)
 	o.unsaid[tradeNo], o.charged[tradeNo] = how == unsaid, how == charged
 	o.console[tradeNo] += amount
+	maps.DeleteFunc(o.refunds, func(_ string, made bool) bool { return !made }) // it gives up what it cannot make now
 	o.back[tradeNo] = o.console[tradeNo] == t.Amount
 	line := seckill.BillLine{Refund: true, Order: order, TradeNo: tradeNo, RefundID: id, Amount: amount,
 		At: p.Clock.Now()}

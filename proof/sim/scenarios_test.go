@@ -54,7 +54,15 @@ func unsent(user string, count int) func(*World, *Instance) error {
 	}
 }
 
-func install(w *World, i *Instance) error { return i.Repair.Run(ctx) }
+// woken rebuilds the item.
+func woken(w *World, i *Instance) error { return i.Repair.Wake(ctx, seckill.Message{Item: w.Item.ID}) }
+
+func install(w *World, i *Instance) error {
+	if err := i.Repair.Run(ctx); err != nil {
+		return err
+	}
+	return w.holdNothing()
+}
 
 func placed(user string, count int) func(*World, *Instance) error {
 	return steps(install, bought(user, count, "k"), next)
@@ -68,11 +76,12 @@ func flush(w *World, i *Instance) error { w.Forget(); return nil }
 
 // forget installs the item as if nothing had been sold, like a stale restore, or a failover that loses data.
 func forget(w *World, i *Instance) error {
+	w.promises.wentBack = true
 	w.Forget()
 	if err := w.stock.BuildStart(ctx, w.Clock.Now(), w.Item.ID, "stale"); err != nil {
 		return err
 	}
-	return w.stock.Install(ctx, w.Item, "stale", 0, 0, 0)
+	return w.stock.Install(ctx, w.Item, "stale", 0, 0, 0, 0)
 }
 
 func steps(list ...func(*World, *Instance) error) func(*World, *Instance) error {
@@ -299,6 +308,8 @@ var saleScenarios = []scenario{
 
 	{flow: "repair", name: "rebuild", prepare: steps(placed("1", 2), placed("2", 1), flush), step: repaired,
 		atLeast: 10},
+	{flow: "repair", name: "a look for a rebuilt item", prepare: steps(install, bought("1", 1, "k"), flush, woken,
+		after(2*time.Second)), step: next, atLeast: 6},
 	{flow: "repair", name: "re-send", prepare: steps(install, unsent("1", 2), after(time.Minute)), step: repaired,
 		atLeast: 10},
 	{flow: "repair", name: "a return whose message was lost", prepare: steps(placed("1", 2), due, expired, loseOrders),

@@ -99,11 +99,62 @@ type slowQueue struct {
 	extra   time.Duration
 	newest  int // number of the newest message that was delivered
 	repeats int // deliveries that were repeated
+
+	now     func() time.Time
+	late    []time.Time // when messages become visible whose delay nobody asked for: they count as visible before
+	samples []sample    // earlier counts
+	stale   uint64      // a random number if the next count is one of them; else 0
+	misled  func()      // is called when such a count looks new and shows less than there is
+}
+
+// sample is what a queue counted at a moment.
+type sample struct {
+	at time.Time
+	seckill.Depth
+}
+
+// sample counts the queue for later.
+func (q *slowQueue) sample() {
+	d, err := q.count()
+	if err != nil {
+		return // cannot happen
+	}
+	now := q.now()
+	q.samples = slices.DeleteFunc(q.samples, func(s sample) bool { return now.Sub(s.at) > countsLag })
+	q.samples = append(q.samples, sample{now, d})
+}
+
+// Depth implements seckill.Queue.
+func (q *slowQueue) Depth(context.Context) (seckill.Depth, error) {
+	n, now := q.stale, q.now()
+	q.stale = 0
+	q.samples = slices.DeleteFunc(q.samples, func(s sample) bool { return now.Sub(s.at) > countsLag })
+	if n > 0 && len(q.samples) > 0 {
+		old := q.samples[n%uint64(len(q.samples))].Depth
+		if d, err := q.count(); err == nil && old.Delayed > 0 && old.InFlight > 0 &&
+			old.Visible+old.InFlight < d.Visible+d.InFlight {
+			q.misled()
+		}
+		return old, nil
+	}
+	return q.count()
+}
+
+func (q *slowQueue) count() (seckill.Depth, error) {
+	d, err := q.Queue.Depth(context.Background())
+	now := q.now()
+	q.late = slices.DeleteFunc(q.late, func(due time.Time) bool { return !due.After(now) })
+	n := min(len(q.late), d.Delayed)
+	d.Delayed, d.Visible = d.Delayed-n, d.Visible+n
+	return d, err
 }
 
 func (q *slowQueue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
 	extra := q.extra
 	q.extra = 0
+	if extra > 0 {
+		q.late = append(q.late, q.now().Add(min(delay+extra, seckill.MaxDelay)))
+	}
 	return q.Queue.Send(ctx, m, min(delay+extra, seckill.MaxDelay))
 }
 

@@ -33,6 +33,7 @@ type World struct {
 	Redis    *memory.Redis
 	Rows     *memory.Rows
 	Orders   *memory.Queue
+	orders   seckill.Queue // Orders, as processes without a Hook see it
 	Closings *memory.Queue
 	Provider *Provider
 	Item     seckill.Item   // the first item
@@ -73,10 +74,11 @@ type World struct {
 	// by order, the value of losses when it began to ask for other units
 	drawing         map[string]int
 	refusedUsers    map[holder]refusedUser
-	asked           map[string][]ask         // requests with a key, by order id
-	keyless         map[ask]int              // requests without a key
-	placed          map[ask]int              // orders made by those
-	acked           map[string]bool          // order ids that buy returned
+	asked           map[string][]ask // requests with a key, by order id
+	keyless         map[ask]int      // requests without a key
+	placed          map[ask]int      // orders made by those
+	acked           map[string]bool  // order ids that buy returned
+	promises        promises
 	stoppedAt       map[string]time.Time     // when an item's stop was acknowledged; missing while on sale
 	stopRequestedAt map[string]time.Time     // when that stop was requested
 	signIns         int                      // requests to sign in
@@ -155,7 +157,8 @@ var epoch = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 func itemOf(id string, stock, limit int) seckill.Item {
 	return seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888,
 		Start: epoch,
-		End:   epoch.Add(24 * time.Hour), CreateTime: epoch, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
+		End:   epoch.Add(24 * time.Hour), CreateTime: epoch.Add(-time.Hour),
+		Stock: stock, Limit: limit, Buckets: 2, Version: 1}
 }
 
 // redises recycles the Redises of finished worlds: making their interpreters costs more than playing a short history.
@@ -220,6 +223,7 @@ func (w *World) Forget() {
 // Recall restores an earlier state of Redis.
 func (w *World) Recall(s *memory.Snapshot) {
 	w.Redis.Restore(s)
+	w.promises.wentBack = true
 	w.lost()
 }
 
@@ -301,16 +305,18 @@ func (w *World) stranger(q *memory.Queue, body string) error {
 func (w *World) redrive() {
 	if w.parked() {
 		w.onRedrive()
+		w.promises.park(w.Orders)
 		for _, q := range []*memory.Queue{w.Orders, w.Closings} {
 			_, _ = q.Redrive(context.Background()) // fails with a cancelled context only
 		}
 	}
 }
 
-// parked reports whether a readable message is in a dead-letter queue.
+// parked reports whether a readable message is in a dead-letter queue. One that wakes somebody may stay there.
 func (w *World) parked() bool {
 	return slices.ContainsFunc(append(w.Orders.Parked(), w.Closings.Parked()...), func(m memory.ParkedMessage) bool {
-		return !w.anomalies[string(m.Body)]
+		got, _ := seckill.DecodeMessage(m.Body)
+		return !w.anomalies[string(m.Body)] && got.Kind != seckill.MessageWake
 	})
 }
 
@@ -335,6 +341,7 @@ type numbers struct {
 	highWater int
 	stock     int
 	stopped   bool
+	holdsBack bool
 	awaiting  map[string]bool
 	records   []string
 	users     map[string]string
@@ -374,7 +381,7 @@ func (w *World) readNumbers(item string) (*numbers, error) {
 	}
 	s.highWater, _ = strconv.Atoi(fields["hw"])
 	s.stock, _ = strconv.Atoi(fields["stock"])
-	s.stopped = fields["stopped"] == "1"
+	s.stopped, s.holdsBack = fields["stopped"] == "1", fields["back"] != ""
 	for pair := range slices.Chunk(list("HGETALL", "held"), 2) {
 		n, _ := strconv.Atoi(pair[0].(string))
 		s.held[n] = pair[1].(string)

@@ -69,7 +69,14 @@ func (e *stockEnv) install(rows ...seckill.UnitRow) {
 		hw = max(hw, r.Unit)
 	}
 	e.must(e.BuildGaps(e.ctx, e.now, e.item.ID, "tok", 1, hw))
-	e.must(e.Install(e.ctx, e.item, "tok", len(rows), users, hw))
+	e.must(e.Install(e.ctx, e.item, "tok", len(rows), users, hw, 0))
+}
+
+// held makes the item live without unit rows; its build holds units back.
+func (e *stockEnv) held(back int) {
+	e.Helper()
+	e.must(e.BuildStart(e.ctx, e.now, e.item.ID, "tok"))
+	e.must(e.Install(e.ctx, e.item, "tok", 0, 0, 0, back))
 }
 
 func (e *stockEnv) reserve(n int, user string, count int) seckill.ReserveResult {

@@ -57,10 +57,10 @@ var repairCases = []stockCase{
 	{"a build that is not whole is dropped", func(e *stockEnv) {
 		rows := []seckill.UnitRow{{Unit: 2, Order: oid(1), User: "1"}}
 		for name, try := range map[string]func() error{
-			"units": func() error { return e.Install(e.ctx, e.item, "tok", 2, 1, 2) },
-			"users": func() error { return e.Install(e.ctx, e.item, "tok", 1, 2, 2) },
-			"gaps":  func() error { return e.Install(e.ctx, e.item, "tok", 1, 1, 3) },
-			"token": func() error { return e.Install(e.ctx, e.item, "other", 1, 1, 2) },
+			"units": func() error { return e.Install(e.ctx, e.item, "tok", 2, 1, 2, 0) },
+			"users": func() error { return e.Install(e.ctx, e.item, "tok", 1, 2, 2, 0) },
+			"gaps":  func() error { return e.Install(e.ctx, e.item, "tok", 1, 1, 3, 0) },
+			"token": func() error { return e.Install(e.ctx, e.item, "other", 1, 1, 2, 0) },
 		} {
 			e.now = e.now.Add(time.Minute)
 			e.must(e.BuildStart(e.ctx, e.now, e.item.ID, "tok"))
@@ -88,8 +88,8 @@ var repairCases = []stockCase{
 		_, err = e.BuildUnits(e.ctx, late, e.item.ID, "a", rows)
 		e.is(err, seckill.ErrBuildLost)
 		e.is(e.BuildGaps(e.ctx, late, e.item.ID, "a", 1, 1), seckill.ErrBuildLost)
-		e.is(e.Install(e.ctx, e.item, "a", 1, 1, 1), seckill.ErrBuildLost)
-		e.must(e.Install(e.ctx, e.item, "b", 0, 0, 0))
+		e.is(e.Install(e.ctx, e.item, "a", 1, 1, 1, 0), seckill.ErrBuildLost)
+		e.must(e.Install(e.ctx, e.item, "b", 0, 0, 0, 0))
 		e.level(5, 0, 0, 0)
 	}},
 	{"a row that is added to a build twice counts once", func(e *stockEnv) {
@@ -101,14 +101,83 @@ var repairCases = []stockCase{
 			}
 		}
 		e.must(e.BuildGaps(e.ctx, e.now, e.item.ID, "a", 1, 2))
-		e.must(e.Install(e.ctx, e.item, "a", 2, 1, 2))
+		e.must(e.Install(e.ctx, e.item, "a", 2, 1, 2, 0))
 		e.entries("1", map[string]int{oid(1): 2})
+	}},
+	{"a build holds units back from new reservations, until two looks agree", func(e *stockEnv) {
+		e.item.Limit = 5
+		e.held(5)
+		back := func(look, counted, want int) {
+			e.Helper()
+			got, err := e.HoldBack(e.ctx, e.item.ID, seckill.HeldBack{Build: "tok", Looks: look, Units: counted})
+			must.OK(e, err)
+			must.Equal(e, want, got, "held back after look", look)
+		}
+		e.refused(1, "1", 1, seckill.ReserveHeld)
+		back(1, 2, 5)
+		e.refused(1, "1", 1, seckill.ReserveHeld)
+		back(1, 0, 0) // this look was made
+		back(3, 0, 0) // out of turn
+		back(2, 1, 2)
+		level := must.Get(e.Level(e.ctx, e.item.ID))
+		must.Equal(e, seckill.HeldBack{Units: 2, Build: "tok", Looks: 2}, level.Back, "level")
+		e.refused(1, "1", 4, seckill.ReserveHeld)
+		e.reserved(1, "1", 3, 1, 2, 3)
+		e.refused(2, "2", 1, seckill.ReserveHeld)
+		e.refused(2, "2", 3, seckill.ReserveFew)
+		got, err := e.HoldBack(e.ctx, e.item.ID, seckill.HeldBack{Build: "other", Looks: 3})
+		must.OK(e, err)
+		must.Equal(e, 0, got, "for another build")
+		e.refused(2, "2", 1, seckill.ReserveHeld)
+		back(3, 3, 2) // it does not rise
+		back(4, 0, 2)
+		back(5, 0, 0)
+		must.Equal(e, seckill.HeldBack{}, must.Get(e.Level(e.ctx, e.item.ID)).Back, "level")
+		e.reserved(2, "2", 2, 4, 5)
+		e.refused(3, "3", 1, seckill.ReserveNone)
+	}},
+	{"while units are held back, an order that the stock has lost gets its units, wherever they are",
+		func(e *stockEnv) {
+			e.item.Limit = 5
+			e.held(2)
+			e.reserved(1, "1", 2, 1, 2)
+			e.confirmed(9, "9", 2, 4)
+			e.holders(map[int]string{1: oid(1), 2: oid(9), 4: oid(9)})
+			e.level(2, 3, 1, 4)
+			mine := seckill.Reservation{Request: e.request(1, "1", 2), Units: []int{1, 2}}
+			code, r, err := e.Redraw(e.ctx, e.now, mine, seckill.Collision{Unit: 2, Owner: oid(9), User: "9"}, resend)
+			must.OK(e, err)
+			must.Equal(e, seckill.RedrawUnits, code)
+			must.Equal(e, []int{1, 3}, r.Units)
+			e.holders(map[int]string{1: oid(1), 2: oid(9), 3: oid(1), 4: oid(9)})
+		}},
+	{"an order that the stock has lost, and that was reserved again, gets the units of the ledger", func(e *stockEnv) {
+		e.held(2)
+		e.reserved(1, "1", 1, 1)
+		e.confirmed(1, "1", 3)
+		e.holders(map[int]string{3: oid(1)})
+		e.level(4, 1, 0, 3)
+	}},
+	{"a unit that is far above high-water is claimed as well", func(e *stockEnv) {
+		e.item.Stock = 12000
+		e.held(2)
+		e.confirmed(9, "9", 11999)
+		e.holders(map[int]string{11999: oid(9)})
+		e.level(11999, 1, 0, 11999)
+	}},
+	{"units held back serve an order that the stock has lost", func(e *stockEnv) {
+		e.held(5)
+		code, r, err := e.Redraw(e.ctx, e.now, seckill.Reservation{Request: e.request(9, "9", 1), Units: []int{1}},
+			seckill.Collision{}, resend)
+		must.OK(e, err)
+		must.Equal(e, seckill.RedrawUnits, code)
+		must.Equal(e, []int{1}, r.Units)
 	}},
 	{"a build never replaces a live item", func(e *stockEnv) {
 		e.install()
 		e.reserved(1, "1", 1, 1)
 		e.must(e.BuildStart(e.ctx, e.now, e.item.ID, "late"))
-		e.is(e.Install(e.ctx, e.item, "late", 0, 0, 0), seckill.ErrBuildLost)
+		e.is(e.Install(e.ctx, e.item, "late", 0, 0, 0, 0), seckill.ErrBuildLost)
 		e.level(4, 1, 1, 1)
 	}},
 	{"a large build", func(e *stockEnv) {

@@ -114,6 +114,10 @@ func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field
 // RetryAfterFault is the wait before a retry after a fault that sets no wait of its own.
 const RetryAfterFault = time.Second
 
+// RetryAfterHeld is the wait before a retry while units are held back after a loss of Redis: by then two looks at the
+// queue have told how many.
+const RetryAfterHeld = 4 * time.Second
+
 // AsError returns the error that the user sees: an *Error unchanged; anything else becomes CodeUnavailable with err
 // as its cause. err must not be nil.
 func AsError(err error) *Error {

@@ -29,8 +29,9 @@ type MessageKind string
 const (
 	MessageOrder  MessageKind = "order"  // orders queue: place this reservation
 	MessageReturn MessageKind = "return" // orders queue: an order has a return row
-	MessageWake   MessageKind = "wake"   // orders queue: an item is not installed
-	MessageClose  MessageKind = "close"  // closings queue: check whether the order is due
+	// orders queue: an item is not installed or, with Look, holds units back after a rebuild
+	MessageWake  MessageKind = "wake"
+	MessageClose MessageKind = "close" // closings queue: check whether the order is due
 )
 
 // Message is one message on a queue.
@@ -39,6 +40,8 @@ type Message struct {
 	Reservation Reservation // set for MessageOrder
 	Order       string      // set for MessageReturn and MessageClose
 	Item        string      // set for MessageWake
+	Build       string      // token of the build that holds units of the item back
+	Look        int         // the number of the look at the queue, from 1; 0 if the message asks for none
 	// the request id of the cause, for logs only; a MessageOrder has it in its Reservation
 	Trace string
 }
@@ -48,6 +51,8 @@ type wireMessage struct {
 	Kind    MessageKind `json:"kind"`
 	Order   string      `json:"order,omitempty"`
 	Item    string      `json:"item,omitempty"`
+	Build   string      `json:"build,omitempty"`
+	Look    int         `json:"look,omitempty"`
 	User    string      `json:"user,omitempty"`
 	Count   int         `json:"count,omitempty"`
 	Given
@@ -58,7 +63,8 @@ type wireMessage struct {
 
 // Encode writes the message as JSON.
 func (m *Message) Encode() []byte {
-	w := wireMessage{Version: MessageVersion, Kind: m.Kind, Order: m.Order, Item: m.Item, Trace: m.Trace}
+	w := wireMessage{Version: MessageVersion, Kind: m.Kind, Order: m.Order, Item: m.Item, Build: m.Build, Look: m.Look,
+		Trace: m.Trace}
 	if m.Kind == MessageOrder {
 		r := &m.Reservation
 		w.Order, w.Item, w.User, w.Count, w.Given, w.Units = r.Order, r.Item, r.User, r.Count, r.Given, r.Units
@@ -89,7 +95,7 @@ func DecodeMessage(b []byte) (Message, error) {
 	if w.Version != MessageVersion {
 		return Message{}, fmt.Errorf("message version %d, this code reads %d", w.Version, MessageVersion)
 	}
-	m := Message{Kind: w.Kind, Order: w.Order, Item: w.Item, Trace: w.Trace}
+	m := Message{Kind: w.Kind, Order: w.Order, Item: w.Item, Build: w.Build, Look: w.Look, Trace: w.Trace}
 	switch w.Kind {
 	case MessageOrder:
 		r := Reservation{Request: Request{Order: w.Order, Item: w.Item, User: w.User, Count: w.Count,
@@ -111,6 +117,9 @@ func DecodeMessage(b []byte) (Message, error) {
 	case MessageWake:
 		if !ValidItemID(w.Item) {
 			return Message{}, fmt.Errorf("wake message without a valid item id")
+		}
+		if w.Look < 0 {
+			return Message{}, fmt.Errorf("wake message with look %d", w.Look)
 		}
 	default:
 		return Message{}, fmt.Errorf("message of unknown kind %.40q", w.Kind)

@@ -203,6 +203,7 @@ const (
 	// over the user's limit: see Limit; Order is the user's newest order, "" if there is none
 	ReserveLimit   ReserveCode = "limit"
 	ReserveNone    ReserveCode = "none"        // 0 units left
+	ReserveHeld    ReserveCode = "held_back"   // the units left are held back for orders that a rebuild did not see
 	ReserveFew     ReserveCode = "few"         // fewer units left than asked for
 	ReserveEarly   ReserveCode = "not_started" // before the window: see Start
 	ReserveLate    ReserveCode = "ended"       // after the window
@@ -233,6 +234,13 @@ const (
 	RedrawNone RedrawCode = "none"
 )
 
+// HeldBack are units that the build of an item holds back for orders that it did not see.
+type HeldBack struct {
+	Units int
+	Build string // its token
+	Looks int    // how often somebody looked whether there are such orders
+}
+
 // Level is the stock's figures for an item, for display and maintenance.
 type Level struct {
 	Left      int   // units free or never issued
@@ -242,6 +250,7 @@ type Level struct {
 	Stock     int   // N, the item's units
 	Version   int64 // version of the item's state
 	Stopped   bool
+	Back      HeldBack
 	// stored records of orders: those that wait for their placement and those that hold a unit; at
 	// most Held + Awaiting
 	Records int

@@ -21,6 +21,10 @@ type Stock interface {
 // Resend is when repair first sends a reservation's message again.
 const Resend = 30 * time.Second
 
+// AckWithin is the longest time from a reservation to its acknowledgement, with the sending of its message: if that
+// takes longer, buy answers 503, and the repeat of the request begins anew.
+const AckWithin = 2 * time.Second
+
 // Reserver hands out units.
 type Reserver interface {
 	// Reserve draws r.Count units for the request and stores the request whole (the outbox), or answers why not.
@@ -33,8 +37,8 @@ type Reserver interface {
 // ReservationKeeper updates a reservation after the ledger's decision.
 type ReservationKeeper interface {
 	// Confirm records that the ledger has decided the order. The order no longer waits, and every other unit held for
-	// it becomes free. Confirm only ever lowers what counts against the user. Repeating it changes nothing.
-	// ErrNotInstalled.
+	// it becomes free. While units are held back, the order gets the ledger's units: the stock may have lost it.
+	// Confirm only ever lowers what counts against the user. Repeating it changes nothing. ErrNotInstalled.
 	Confirm(ctx context.Context, v Verdict) error
 	// Redraw replaces a unit that the ledger refused (c.Unit; 0 to top up a short reservation): the unit goes to its
 	// owner, and another is drawn. It restores from r a reservation that the stock has lost. ErrNotInstalled.
@@ -92,8 +96,13 @@ type StockInstaller interface {
 	// needed. ErrBuildLost.
 	BuildGaps(ctx context.Context, now time.Time, item, token string, from, to int) error
 	// Install makes the build live if nothing is installed, token still owns the build, and the build has exactly
-	// this many units and users, and highWater-units free units. Otherwise it drops the build. ErrBuildLost.
-	Install(ctx context.Context, it Item, token string, units, users, highWater int) error
+	// this many units and users, and highWater-units free units. Otherwise it drops the build. back units are held
+	// back. ErrBuildLost.
+	Install(ctx context.Context, it Item, token string, units, users, highWater, back int) error
+	// HoldBack lowers the number of units that a build holds back to what this look and the one before found, and
+	// returns it; 0 for another build, and for a look out of turn. Reserve leaves units that are held back to
+	// acknowledged orders that the build did not see; Redraw and Confirm use them. ErrNotInstalled.
+	HoldBack(ctx context.Context, item string, h HeldBack) (units int, err error)
 	// Remove deletes a retired item from the stock, if it is there.
 	Remove(ctx context.Context, item string) error
 }

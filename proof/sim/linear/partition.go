@@ -82,5 +82,6 @@ type Moment struct {
 	At        int64
 	Installed bool // the stock has the item
 	Left      int  // units that the stock could hand out: returned ones and those never issued
+	HoldsBack bool // some of these are not for new shoppers yet
 	Stopped   bool // in the items table, or in the stock
 }

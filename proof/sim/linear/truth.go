@@ -60,8 +60,8 @@ func (p *partition) refusals(opt *Options, r *Report) *Contradiction {
 		case seckill.CodeStopped:
 			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Stopped }), "the sale was not stopped"
 		case seckill.CodeNotReady:
-			ok, truth = t.ever(from, to, func(m Moment) bool { return !m.Installed }),
-				"the stock had the item all the time"
+			ok, truth = t.ever(from, to, func(m Moment) bool { return !m.Installed || m.HoldsBack }),
+				"the stock had the item all the time, and held nothing back"
 		case seckill.CodeNotStarted:
 			ok, truth = op.Call-opt.Skew < t.Opens, "the sale had begun"
 		case seckill.CodeEnded:

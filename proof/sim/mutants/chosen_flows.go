@@ -42,9 +42,9 @@ var chosenFlows = []choice{
 	{"ack-without-message", "buy answers yes though the message was not sent, or nobody knows", buyGo,
 		`if err := f.Orders.Send(ctx, m, 0); err != nil {`, `if _ = f.Orders.Send(ctx, m, 0); err != nil {`},
 	{"unknown-send-undone", "buy treats an unknown send as failed and frees the reservation", buyGo,
-		`			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`,
+		`			return "", unconfirmed(res.Order, err)`,
 		`			_ = f.Stock.(seckill.ReservationKeeper).Confirm(ctx, seckill.Verdict{Item: p.Item, Order: res.Order, User: p.User})
-			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`},
+			return "", unconfirmed(res.Order, err)`},
 	{"refusal-fresh-forever", "buy keeps in memory for ever what the stock said about an item", buyGo,
 		`case !ok || !itemcache.Fresh(r.at, now):`, `case !ok:`},
 	{"refusal-untold", "the stock does not hear that the ledger refused the user", consumeGo,

@@ -11,7 +11,7 @@ const (
 )
 
 // chosen lists all mutants.
-var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenDecide, chosenOutside, chosenSignIn, chosenDoor,
+var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenDecide, chosenOutside, chosenSignIn, chosenKept, chosenDoor,
 	chosenLedger, chosenSpans, chosenStream, chosenScripts, chosenDrawn)
 
 // chosenLedger change the conditions of the ledger's transactions, and its sweeps.

@@ -60,7 +60,7 @@ func BenchmarkRealReserve(b *testing.B) {
 	fresh := func() {
 		s.Do(b, "FLUSHALL")
 		must.OK(b, stock.BuildStart(ctx, start, it.ID, "t"))
-		must.OK(b, stock.Install(ctx, it, "t", 0, 0, 0))
+		must.OK(b, stock.Install(ctx, it, "t", 0, 0, 0, 0))
 		if res, err := redisstock.New(last).Reserve(ctx, start, request("x"), true, time.Second); err != nil ||
 			res.Code != seckill.Reserved {
 			b.Fatal(res, err)

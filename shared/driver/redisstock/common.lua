@@ -3,6 +3,8 @@
 --
 -- KEYS 1 item hash start end limit price stock version stopped hw; pass passes checked (drift passes); b:USER and
 --                  b:*USER: when the user's block, for the item or every item, ends (0: never); blocks_at;
+--                  back: units|token|looks|counted: units that a build holds back for waiting orders that it did
+--                  not see, how often somebody looked whether there are any, and how many units then;
 --                  n:USER: n|until|last: n of the user's orders were rejected because of the user, the latest
 --                  at last; the user counts as blocked until until; refused: how many users have n:USER
 --       2 free      zset  returned units, score = unit: lowest first; adding twice has no effect

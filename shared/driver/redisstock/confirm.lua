@@ -1,10 +1,11 @@
 -- confirm: the ledger has decided the order. The order is no longer awaited; units held for it beyond the ledger's
--- become free; what counts against its user is only ever lowered. An order that counts nothing is forgotten.
+-- become free; what counts against its user is only ever lowered. An order that counts nothing is forgotten. While
+-- units are held back after a rebuild, the order gets the ledger's units: the stock may have lost it.
 -- If the order is rejected because of its user, reserve refuses the user from then on: a blocked user until ARGV 5,
 -- any user after too many such orders.
 -- ARGV 1 order 2 user 3 the ledger's units, comma separated, '' for none 4 when the order was rejected because of
 --      the user, ms; 0 if it was not 5 until when the user is blocked, ms; 0 if the user is not
--- result {ok} | {not_installed}
+-- result {ok} | {more}: call again | {not_installed}
 if not_installed() then
   return {'not_installed'}
 end
@@ -20,6 +21,17 @@ if r then
   for _, n in ipairs(r.units) do
     if not given[tostring(n)] then
       release(n, order)
+    end
+  end
+end
+local answer = 'ok'
+if call('HEXISTS', ITEM, 'back') == 1 then
+  for _, n in ipairs(units) do
+    if call('HGET', HELD, n) ~= order then
+      claim(n, order, user)
+      if call('HGET', HELD, n) ~= order then -- far above high-water
+        answer = 'more'
+      end
     end
   end
 end
@@ -41,4 +53,4 @@ if r then
   r.state, r.units, r.none, r.backoff, r.body = 'c', units, '', '', ''
   keep(order, r, counts)
 end
-return {'ok'}
+return {answer}

@@ -60,8 +60,8 @@ func TestSameIsSame(t *testing.T) {
 			t.Errorf("script %s answers only %v", name, answers[name])
 		}
 	}
-	for _, word := range []string{"reserved", "again", "before", "reused", "limit", "none", "few", "not_started",
-		"ended", "stopped"} {
+	for _, word := range []string{"reserved", "again", "before", "reused", "limit", "none", "few", "held_back",
+		"not_started", "ended", "stopped"} {
 		if answers["reserve"][word] == 0 {
 			t.Errorf("reserve never answers %s: %v", word, answers["reserve"])
 		}

@@ -53,19 +53,20 @@ const (
 	opRemove
 	opCopy
 	opCopied
+	opHoldBack
 	ops
 )
 
 var opNames = [ops]string{"Reserve", "Confirm", "Redraw", "Return", "Due", "Assert", "Level", "Queued", "DriftBegin",
 	"DriftEnd", "Scan", "Correct", "Users", "CorrectUser", "BuildStart", "BuildUnits", "BuildGaps", "Install", "Remove",
-	"CopyBlocks", "CopiedBlocks"}
+	"CopyBlocks", "CopiedBlocks", "HoldBack"}
 
 // weights says how often each step occurs: mostly purchases and confirms, and builds and losses rarely enough that a
 // sale develops.
-var weights = [ops]int{opReserve: 30, opConfirm: 14, opRedraw: 12, opReturn: 8, opDue: 5, opAssert: 3, opLevel: 3,
+var weights = [ops]int{opReserve: 30, opConfirm: 14, opRedraw: 14, opReturn: 8, opDue: 5, opAssert: 3, opLevel: 3,
 	opQueued: 4, opDriftBegin: 3,
 	opDriftEnd: 3, opScan: 4, opCorrect: 8, opUsers: 3, opCorrectUser: 5, opBuildStart: 2, opBuildUnits: 3,
-	opBuildGaps: 2, opInstall: 2, opRemove: 1, opCopy: 2, opCopied: 1}
+	opBuildGaps: 2, opInstall: 2, opRemove: 1, opCopy: 2, opCopied: 1, opHoldBack: 2}
 
 // Step is one call with all its arguments, so that removing any step leaves a valid history.
 type Step struct {
@@ -265,6 +266,8 @@ func (p *player) step(s Step) {
 		p.copyBlocks(s, now)
 	case opCopied:
 		_, _, _ = p.stock.CopiedBlocks(p.ctx, item, 0)
+	case opHoldBack:
+		_, _ = p.stock.HoldBack(p.ctx, item, seckill.HeldBack{Build: token(s.flag), Looks: s.count, Units: s.unit})
 	default:
 		p.build(s, now, it)
 	}
@@ -301,7 +304,8 @@ func (p *player) build(s Step, now time.Time, it seckill.Item) {
 	case opBuildGaps:
 		_ = p.stock.BuildGaps(p.ctx, now, item, token(s.flag), 1, s.unit)
 	case opInstall:
-		_ = p.stock.Install(p.ctx, it, token(s.flag), len(s.units), p.built, highest(s.units))
+		_ = p.stock.Install(p.ctx, it, token(s.flag), len(s.units), p.built, highest(s.units),
+			max(0, s.count*(s.order-1)%4))
 	case opRemove:
 		_ = p.stock.Remove(p.ctx, item)
 	}

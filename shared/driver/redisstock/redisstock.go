@@ -216,9 +216,13 @@ func (s *Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 
 // Confirm implements seckill.Stock.
 func (s *Stock) Confirm(ctx context.Context, v seckill.Verdict) error {
-	_, err := s.script(ctx, confirm, s.keysOf(v.Item).live, v.Order, v.User, joinUnits(v.Units), instant(v.Refused),
-		instant(v.BlockedUntil))
-	return err
+	for {
+		a, err := s.script(ctx, confirm, s.keysOf(v.Item).live, v.Order, v.User, joinUnits(v.Units), instant(v.Refused),
+			instant(v.BlockedUntil))
+		if err != nil || a.word != "more" {
+			return err
+		}
+	}
 }
 
 // Redraw implements seckill.Stock.
@@ -273,7 +277,8 @@ func (s *Stock) Assert(ctx context.Context, it seckill.Item) error {
 func (s *Stock) Level(ctx context.Context, item string) (seckill.Level, error) {
 	a, err := s.script(ctx, level, s.keysOf(item).live)
 	return seckill.Level{Left: a.num(0), Held: a.num(1), Awaiting: a.num(2), HighWater: a.num(3), Stock: a.num(4),
-		Version: int64(a.num(5)), Stopped: a.num(6) == 1, Records: a.num(7)}, err
+		Version: int64(a.num(5)), Stopped: a.num(6) == 1, Records: a.num(7),
+		Back: seckill.HeldBack{Units: a.num(8), Build: a.str(9), Looks: a.num(10)}}, err
 }
 
 // Queued implements seckill.Stock.
@@ -489,11 +494,18 @@ func (s *Stock) BuildGaps(ctx context.Context, now time.Time, item, token string
 }
 
 // Install implements seckill.Stock.
-func (s *Stock) Install(ctx context.Context, it seckill.Item, token string, unitCount, userCount, highWater int) error {
+func (s *Stock) Install(ctx context.Context, it seckill.Item, token string, unitCount, userCount, highWater,
+	back int) error {
 	_, err := s.script(ctx, install, s.keysOf(it.ID).all, token, num(unitCount), num(userCount), num(highWater),
 		num(it.Start.UnixMilli()), num(it.End.UnixMilli()), num(it.Limit), num(int64(it.Price)), num(it.Stock),
-		num(it.Version), flag(it.Stopped))
+		num(it.Version), flag(it.Stopped), num(back))
 	return err
+}
+
+// HoldBack implements seckill.Stock.
+func (s *Stock) HoldBack(ctx context.Context, item string, h seckill.HeldBack) (units int, err error) {
+	a, err := s.script(ctx, holdBack, s.keysOf(item).live, h.Build, num(h.Looks), num(h.Units))
+	return a.num(0), err
 }
 
 // Remove implements seckill.Stock.

@@ -1,11 +1,12 @@
 -- reserve: draws units for a request and stores the request whole (the outbox), or answers why not.
 -- ARGV 1 now 2 order 3 user 4 count 5 keyed (1 or 0) 6 body hash (count, address) 7 body 8 first re-send, ms from now
 -- result {reserved, order, units} | {again, order, record} | {before|reused, order} | {limit, newest order, limit}
---        | {not_started, start in ms} | {not_installed|ended|stopped|blocked|few} | {none, reservations that wait}
+--        | {not_started, start in ms} | {not_installed|ended|stopped|blocked|few|held_back}
+--        | {none, reservations that wait}
 local REFUSALS = 5 -- seckill.MaxRefusals
 local now, order, user, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local it = call('HMGET', ITEM, 'start', 'end', 'limit', 'stock', 'hw', 'stopped', 'b:' .. user, 'b:*' .. user,
-  'n:' .. user)
+  'n:' .. user, 'back')
 if not it[1] then
   return {'not_installed'}
 end
@@ -63,13 +64,18 @@ if it[9] then
     return {'limit', newest, it[3]}
   end
 end
-local stock, hw = tonumber(it[4]), tonumber(it[5])
-if stock - hw < count then -- units that came back are needed, too
+local stock, hw, back = tonumber(it[4]), tonumber(it[5]), 0
+if it[10] then
+  back = tonumber(string.match(it[10], '^%d+'))
+end
+if stock - hw - back < count then -- units that came back are needed, too
   local left = available(stock, hw)
   if left <= 0 then
     return {'none', call('ZCARD', AWAITING)}
   elseif left < count then
     return {'few'}
+  elseif left - back < count then
+    return {'held_back'}
   end
 end
 

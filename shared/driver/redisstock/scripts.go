@@ -31,6 +31,7 @@ var (
 	buildUnits  = load("build_common", "build_units")
 	buildGaps   = load("build_common", "build_gaps")
 	install     = load("build_common", "install")
+	holdBack    = load("common", "change_common", "hold_back")
 	remove      = load("build_common", "remove")
 )
 

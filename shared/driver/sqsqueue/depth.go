@@ -14,11 +14,9 @@ import (
 )
 
 // Depth returns counts that lag by up to a minute ("GetQueueAttributes", Amazon SQS API Reference). Parked is the
-// size of the dead-letter queue. The error names each queue that is missing or that this process may not read.
+// size of the dead-letter queue, 0 if its URL is not set. The error names each queue that is missing or that this
+// process may not read.
 func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
-	if q.opt.DeadLetterURL == "" {
-		return seckill.Depth{}, q.fault("depth", q.opt.URL, errNoDeadLetterURL)
-	}
 	own, dead, err := q.count(ctx)
 	if err != nil {
 		return seckill.Depth{}, err

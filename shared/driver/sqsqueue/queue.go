@@ -39,7 +39,7 @@ const (
 // Options configure the queue.
 type Options struct {
 	URL           string // URL of the queue
-	DeadLetterURL string // URL of its dead-letter queue; not needed without Park and Depth
+	DeadLetterURL string // URL of its dead-letter queue; not needed without Park, and Depth counts none there
 	// how long Receive waits for a message, up to 20 s, rounded up to seconds; if 0, it does not wait
 	Wait time.Duration
 }

@@ -24,7 +24,7 @@ func BenchmarkReserve(b *testing.B) {
 	it := seckill.Item{ID: "1001", Price: 1, Start: start, End: start.Add(time.Hour), Stock: 1 << 30, Limit: 1,
 		Buckets: 16, Version: 1}
 	must.OK(b, s.BuildStart(ctx, start, it.ID, "t"))
-	must.OK(b, s.Install(ctx, it, "t", 0, 0, 0))
+	must.OK(b, s.Install(ctx, it, "t", 0, 0, 0, 0))
 	users := make([]seckill.Request, b.N)
 	for i := range users {
 		u := fmt.Sprint(i)

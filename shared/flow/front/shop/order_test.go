@@ -39,7 +39,7 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	for n := range items {
 		it := drivertest.Item(strconv.Itoa(1001+n), start)
 		must.OK(t, list.Put(ctx, it, nil), stock.BuildStart(ctx, start, it.ID, "t"),
-			stock.Install(ctx, it, "t", 0, 0, 0))
+			stock.Install(ctx, it, "t", 0, 0, 0, 0))
 		published = append(published, it)
 	}
 	must.OK(t, list.Publish(ctx, seckill.List{Version: 1, Items: published}))

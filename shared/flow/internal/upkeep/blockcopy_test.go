@@ -24,7 +24,7 @@ func TestCopiesEndWithTheSale(t *testing.T) {
 		l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 		must.OK(t, l.PutBlock(t.Context(), seckill.Block{Subject: seckill.UserSubject("1"), Item: "7", Reason: "r",
 			By: "ada", Made: clock.Now()}),
-			stock.BuildStart(t.Context(), start, "7", "t"), stock.Install(t.Context(), it, "t", 0, 0, 0))
+			stock.BuildStart(t.Context(), start, "7", "t"), stock.Install(t.Context(), it, "t", 0, 0, 0, 0))
 		c := upkeep.Copier{Stock: stock, Ledger: l, Clock: clock}
 		must.OK(t, c.Copy(t.Context(), &it))
 		copied, _, err := stock.CopiedBlocks(t.Context(), "7", 0)

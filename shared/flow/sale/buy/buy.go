@@ -123,8 +123,10 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 		}
 		m := seckill.Message{Kind: seckill.MessageOrder, Reservation: res.Reservation}
 		if err := f.Orders.Send(ctx, m, 0); err != nil {
-			return "", &seckill.Error{Code: seckill.CodeUnconfirmed, Order: res.Order,
-				RetryAfter: seckill.RetryAfterFault, Err: err}
+			return "", unconfirmed(res.Order, err)
+		}
+		if f.Clock.Now().Sub(now) > seckill.AckWithin {
+			return "", unconfirmed(res.Order, errSlow)
 		}
 		return res.Order, nil
 	case seckill.ReservedBefore:
@@ -132,6 +134,13 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	}
 	f.Meter.Count(seckill.EventRefused, 1)
 	return "", f.refuse(res, p, now)
+}
+
+// errSlow is why an order is not acknowledged whose message was sent.
+var errSlow = errors.New("sent later than an order may be acknowledged")
+
+func unconfirmed(order string, err error) error {
+	return &seckill.Error{Code: seckill.CodeUnconfirmed, Order: order, RetryAfter: seckill.RetryAfterFault, Err: err}
 }
 
 func (f *Flow) refuse(res seckill.ReserveResult, p Purchase, now time.Time) error {
@@ -154,6 +163,11 @@ func (f *Flow) refuse(res seckill.ReserveResult, p Purchase, now time.Time) erro
 		return errSoldOut
 	case seckill.ReserveFew:
 		return errNotEnough
+	case seckill.ReserveHeld:
+		if p.Count == 1 { // a smaller purchase may find units
+			f.remember(p.Item, refusal{err: errHeldBack, at: now})
+		}
+		return errHeldBack
 	case seckill.ReserveEarly:
 		f.remember(p.Item, refusal{start: res.Start, at: now})
 		return notStarted(res.Start, now)
@@ -226,7 +240,10 @@ func (f *Flow) notInstalled(ctx context.Context, p Purchase, now time.Time) erro
 	return errNotReady
 }
 
-var errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterFault}
+var (
+	errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterFault}
+	errHeldBack = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterHeld}
+)
 
 // wake asks consume to rebuild an item. A lost message costs little: the step repair checks every minute.
 func (f *Flow) wake(ctx context.Context, item string, now time.Time) {

@@ -46,7 +46,7 @@ func setup(tb testing.TB, stock, limit int) *fixture {
 	f.item.Stock, f.item.Limit = stock, limit
 	ctx := context.Background()
 	must.OK(tb, f.items.Put(ctx, f.item, nil), f.stock.BuildStart(ctx, start, f.item.ID, "t"),
-		f.stock.Install(ctx, f.item, "t", 0, 0, 0),
+		f.stock.Install(ctx, f.item, "t", 0, 0, 0, 0),
 	)
 	f.Flow = buy.New(buy.Deps{Stock: f.stock, Orders: f.orders, Items: f.items, Clock: f.clock, IDs: system.NewIDs(nil),
 		Meter: memory.Meter{}})

@@ -49,6 +49,34 @@ func (*ports) Token() string         { return "t" }
 
 var opening = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
+// slowQueue takes a while for each message.
+type slowQueue struct {
+	*ports
+	clock *memory.Clock
+	takes time.Duration
+}
+
+func (q slowQueue) Send(ctx context.Context, m seckill.Message, wait time.Duration) error {
+	q.clock.Advance(q.takes)
+	return q.ports.Send(ctx, m, wait)
+}
+
+// TestNothingIsAcknowledgedLate: a rebuild counts on it that a message is sent within AckWithin of the reservation.
+func TestNothingIsAcknowledgedLate(t *testing.T) {
+	t.Parallel()
+	for takes, want := range map[time.Duration]seckill.Code{
+		seckill.AckWithin: "", seckill.AckWithin + time.Millisecond: seckill.CodeUnconfirmed} {
+		p, clock := &ports{stock: seckill.Reserved}, memory.NewClock(opening)
+		f := buy.New(buy.Deps{Stock: p, Orders: slowQueue{p, clock, takes}, Items: p, Clock: clock, IDs: p,
+			Meter: memory.Meter{}})
+		_, err := f.Buy(t.Context(), buy.Purchase{Item: "1001", User: "9", Count: 1,
+			Given: seckill.Given{Address: "a"}})
+		if got := seckill.CodeOf(err); err == nil && want != "" || err != nil && got != want {
+			t.Errorf("a message that takes %s: %v, want %q", takes, err, want)
+		}
+	}
+}
+
 // TestBuy is the specification of the step: the shopper's answer, and the calls that it makes, in order.
 func TestBuy(t *testing.T) {
 	t.Parallel()
@@ -76,6 +104,7 @@ func TestBuy(t *testing.T) {
 		{"over the limit alone", 0, 3, seckill.ReserveLimit, nil, seckill.CodeInvalid, "reserve"},
 		{"no unit left", 0, 1, seckill.ReserveNone, nil, seckill.CodeSoldOut, "reserve"},
 		{"too few left", 0, 2, seckill.ReserveFew, nil, seckill.CodeNotEnough, "reserve"},
+		{"the units left are held back", 0, 1, seckill.ReserveHeld, nil, seckill.CodeNotReady, "reserve"},
 		{"before the start", -time.Minute, 1, seckill.ReserveEarly, nil, seckill.CodeNotStarted, "reserve"},
 		{"after the end", time.Hour, 1, seckill.ReserveLate, nil, seckill.CodeEnded, "reserve"},
 		{"a stopped item", 0, 1, seckill.ReserveStopped, nil, seckill.CodeStopped, "reserve"},

@@ -22,7 +22,7 @@ const maxDraws = 20
 
 // Repairer is the part of the repair flow that the step consume calls.
 type Repairer interface {
-	Wake(ctx context.Context, item string) error
+	Wake(ctx context.Context, m seckill.Message) error
 }
 
 // Ledger is the part of the ledger that the step consume calls.
@@ -76,7 +76,7 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	case seckill.MessageReturn:
 		err = f.giveBack(ctx, m.Order)
 	case seckill.MessageWake:
-		err = f.Repair.Wake(ctx, m.Item)
+		err = f.Repair.Wake(ctx, m)
 	default:
 		return f.park(ctx, d, "a "+string(m.Kind)+" message on the orders queue")
 	}

@@ -58,9 +58,12 @@ type given struct {
 
 func (w *ports) did(format string, a ...any) { w.calls = append(w.calls, fmt.Sprintf(format, a...)) }
 
-func (w *ports) Now() time.Time                            { return w.now }
-func (w *ports) Count(seckill.Event, int)                  {}
-func (w *ports) Wake(_ context.Context, item string) error { w.did("wake item %s", item); return nil }
+func (w *ports) Now() time.Time           { return w.now }
+func (w *ports) Count(seckill.Event, int) {}
+func (w *ports) Wake(_ context.Context, m seckill.Message) error {
+	w.did("wake item %s", m.Item)
+	return nil
+}
 
 func (w *ports) Get(context.Context, string) (seckill.Item, error) {
 	w.now = w.now.Add(w.slow)

@@ -23,6 +23,7 @@ const (
 	maxUnsent     = 3                // failed sends of an item before the run skips to work without a queue
 	pageReturns   = 500              // return rows per read
 	maxReturns    = 500              // finished returns per shard, so that the items are reached, too
+	justMade      = 2 * time.Minute  // an item made so recently was hardly ever installed before
 	maxFailed     = 3                // failed returns of an item after which its others wait for the next run
 )
 
@@ -139,12 +140,13 @@ func (f *Flow) item(ctx context.Context, id string) error {
 	if errors.Is(err, seckill.ErrNotInstalled) {
 		return f.rebuild(ctx, it)
 	}
-	return errors.Join(err, f.drift(ctx, it))
+	return errors.Join(err, f.lookAgain(ctx, id), f.drift(ctx, it))
 }
 
-// Wake rebuilds an item that an instance found missing in the stock.
-func (f *Flow) Wake(ctx context.Context, id string) error {
-	it, err := f.Items.Get(ctx, id)
+// Wake rebuilds an item that an instance found missing in the stock, or looks whether it still has to hold units back.
+// m is being delivered.
+func (f *Flow) Wake(ctx context.Context, m seckill.Message) error {
+	it, err := f.Items.Get(ctx, m.Item)
 	if seckill.CodeOf(err) == seckill.CodeItemUnknown {
 		return nil
 	}
@@ -154,10 +156,14 @@ func (f *Flow) Wake(ctx context.Context, id string) error {
 	if !it.Loadable(f.Clock.Now()) {
 		return nil
 	}
-	if _, err := f.Stock.Level(ctx, id); !errors.Is(err, seckill.ErrNotInstalled) {
+	level, err := f.Stock.Level(ctx, m.Item)
+	if errors.Is(err, seckill.ErrNotInstalled) {
+		return f.rebuild(ctx, it)
+	}
+	if err != nil || m.Look == 0 {
 		return err
 	}
-	return f.rebuild(ctx, it)
+	return f.look(ctx, &it, level, m)
 }
 
 // resend sends the messages of reservations that have waited too long again. The stock has already doubled each
@@ -186,8 +192,9 @@ func (f *Flow) resend(ctx context.Context, item string) error {
 	return errors.Join(errs...)
 }
 
-// rebuild makes a new stock from the unit rows, beside the live keys, and installs it if nothing is installed. It
-// does not wait for messages under way: their units look free here, and consume resolves the collisions.
+// rebuild makes a new stock from the unit rows, beside the live keys, and installs it if nothing is installed. Units
+// of messages under way look free here, and consume resolves the collisions; so the item holds all units back at
+// first.
 func (f *Flow) rebuild(ctx context.Context, it seckill.Item) error {
 	token := f.IDs.Token()
 	err := f.Stock.BuildStart(ctx, f.Clock.Now(), it.ID, token)
@@ -196,6 +203,10 @@ func (f *Flow) rebuild(ctx context.Context, it seckill.Item) error {
 	}
 	if err != nil {
 		return err
+	}
+	back := it.Stock
+	if now := f.Clock.Now(); now.Before(it.Start.Add(-2*seckill.SkewBound)) || now.Sub(it.CreateTime) < justMade {
+		back = 0 // nobody bought, or hardly anybody could
 	}
 	units, users, highWater := 0, 0, 0
 	for b := range it.Buckets {
@@ -215,12 +226,16 @@ func (f *Flow) rebuild(ctx context.Context, it seckill.Item) error {
 	if err := f.Stock.BuildGaps(ctx, f.Clock.Now(), it.ID, token, 1, highWater); err != nil {
 		return err
 	}
-	err = f.Stock.Install(ctx, it, token, units, users, highWater)
+	err = f.Stock.Install(ctx, it, token, units, users, highWater, back)
 	if errors.Is(err, seckill.ErrBuildLost) {
 		return nil // another builder installed it or will
 	}
-	if err == nil {
-		f.Meter.Count(seckill.EventRebuilt, 1)
+	if err != nil {
+		return err
 	}
-	return err
+	f.Meter.Count(seckill.EventRebuilt, 1)
+	if back == 0 {
+		return nil
+	}
+	return f.looks(ctx, it.ID, seckill.HeldBack{Build: token}, 0)
 }

@@ -22,6 +22,10 @@ func (s *fakeStock) Due(context.Context, time.Time, string, int, time.Duration) 
 	return make([]seckill.Reservation, resendBatch), nil
 }
 
+func (s *fakeStock) Level(context.Context, string) (seckill.Level, error) {
+	return seckill.Level{}, nil
+}
+
 func (s *fakeStock) DriftBegin(context.Context, string, string) (int64, error) {
 	s.passes++
 	return 0, seckill.ErrNotInstalled // enough for this test

@@ -25,11 +25,14 @@ var (
 // stock is a stock whose calls fail as the table says; calls records what the step did.
 type stock struct {
 	seckill.Stock
-	faults map[string][]error // by call, one after another; then nil
-	due    []seckill.Reservation
-	seen   []seckill.Seen
-	copied []seckill.Block
-	calls  []string
+	faults   map[string][]error // by call, one after another; then nil
+	due      []seckill.Reservation
+	seen     []seckill.Seen
+	copied   []seckill.Block
+	calls    []string
+	back     seckill.HeldBack
+	awaiting int
+	depth    seckill.Depth
 }
 
 func (s *stock) call(format string, a ...any) error {
@@ -61,8 +64,17 @@ func (s *stock) BuildGaps(_ context.Context, _ time.Time, _, _ string, from, to 
 	return s.call("gaps %d-%d", from, to)
 }
 
-func (s *stock) Install(_ context.Context, _ seckill.Item, _ string, units, users, highWater int) error {
-	return s.call("install %d %d %d", units, users, highWater)
+func (s *stock) Install(_ context.Context, _ seckill.Item, _ string, units, users, highWater, back int) error {
+	return s.call("install %d %d %d %d", units, users, highWater, back)
+}
+
+func (s *stock) Level(context.Context, string) (seckill.Level, error) {
+	return seckill.Level{Awaiting: s.awaiting, Back: s.back}, s.call("level")
+}
+
+func (s *stock) HoldBack(_ context.Context, _ string, h seckill.HeldBack) (int, error) {
+	s.back.Units = min(s.back.Units, h.Units)
+	return s.back.Units, s.call("look %d of %s: %d", h.Looks, h.Build, h.Units)
 }
 
 func (s *stock) DriftBegin(context.Context, string, string) (int64, error) {
@@ -141,26 +153,43 @@ type queue struct {
 	*stock
 }
 
-func (q queue) Send(_ context.Context, m seckill.Message, _ time.Duration) error {
+func (q queue) Send(_ context.Context, m seckill.Message, wait time.Duration) error {
+	if m.Kind == seckill.MessageWake {
+		return q.call("send wake %d in %s", m.Look, wait)
+	}
 	return q.call("send %s", m.Kind)
 }
 
+func (q queue) Depth(context.Context) (seckill.Depth, error) { return q.depth, q.call("count") }
+
 // run runs the step once, two minutes after the opening of an item with one bucket, and compares its calls.
 func run(t *testing.T, s *stock, l *ledger, calls string, fails bool) {
+	t.Helper()
+	f := flow(t, s, l)
+	if err := f.Run(t.Context()); (err != nil) != fails {
+		t.Errorf("run: %v, want an error: %t", err, fails)
+	}
+	s.made(t, calls)
+}
+
+// made compares the calls so far.
+func (s *stock) made(t *testing.T, calls string) {
+	t.Helper()
+	if want := strings.Split(calls, "; "); !slices.Equal(s.calls, want) {
+		t.Errorf("calls\n%q, want\n%q", s.calls, want)
+	}
+}
+
+// flow is the step two minutes after the opening of an item of five units with one bucket, at most two an order.
+func flow(t *testing.T, s *stock, l *ledger) *repair.Flow {
 	t.Helper()
 	items := memory.NewItems()
 	it := drivertest.Item("1", opening)
 	it.Buckets = 1
 	must.OK(t, items.Put(t.Context(), it, nil))
 	l.stock = s
-	f := repair.New(repair.Deps{Stock: s, Ledger: l, Items: items, Orders: queue{stock: s},
+	return repair.New(repair.Deps{Stock: s, Ledger: l, Items: items, Orders: queue{stock: s},
 		Clock: memory.NewClock(opening.Add(2 * time.Minute)), IDs: system.NewIDs(nil), Meter: memory.Meter(nil)})
-	if err := f.Run(t.Context()); (err != nil) != fails {
-		t.Errorf("run: %v, want an error: %t", err, fails)
-	}
-	if want := strings.Split(calls, "; "); !slices.Equal(s.calls, want) {
-		t.Errorf("calls\n%q, want\n%q", s.calls, want)
-	}
 }
 
 // TestRepair is the specification of a run: what it does about an item on sale, in this order.
@@ -175,24 +204,24 @@ func TestRepair(t *testing.T) {
 		calls   string // joined with "; "
 		fails   bool
 	}{
-		{"nothing to do", nil, 0, false, "due; compare; assert; compared", false},
-		{"messages are due", nil, 2, false, "due; send order; send order; compare; assert; compared", false},
+		{"nothing to do", nil, 0, false, "due; level; compare; assert; compared", false},
+		{"messages are due", nil, 2, false, "due; send order; send order; level; compare; assert; compared", false},
 		{"the queue does not answer", map[string][]error{"send": {errNone}}, 1, false,
-			"due; send order; compare; assert; compared", true},
-		{"a return", nil, 0, true, "return; delete; due; compare; assert; compared", false},
+			"due; send order; level; compare; assert; compared", true},
+		{"a return", nil, 0, true, "return; delete; due; level; compare; assert; compared", false},
 		{"a return that fails", map[string][]error{"return": {errNone}}, 0, true,
-			"return; due; compare; assert; compared", true},
+			"return; due; level; compare; assert; compared", true},
 		{"the stock was lost", map[string][]error{"due": lost}, 0, false,
-			"due; build; units 2; gaps 1-4; install 2 2 4", false},
+			"due; build; units 2; gaps 1-4; install 2 2 4 5; send wake 1 in 0s", false},
 		{"the stock was lost, another builder is at work",
 			map[string][]error{"due": lost, "build": {seckill.ErrBuildBusy}}, 0, false, "due; build", false},
 		{"the stock was lost, another builder takes over",
 			map[string][]error{"due": lost, "install": {seckill.ErrBuildLost}}, 0, false,
-			"due; build; units 2; gaps 1-4; install 2 2 4", false},
+			"due; build; units 2; gaps 1-4; install 2 2 4 5", false},
 		{"the stock was lost, and a return waits", map[string][]error{"due": lost, "return": lost}, 0, true,
-			"return; due; build; units 2; gaps 1-4; install 2 2 4; return; delete", false},
+			"return; due; build; units 2; gaps 1-4; install 2 2 4 5; send wake 1 in 0s; return; delete", false},
 		{"the stock does not answer", map[string][]error{"due": {errNone}, "compare": {errNone}}, 0, false,
-			"due; compare", true},
+			"due; level; compare", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -202,6 +231,71 @@ func TestRepair(t *testing.T) {
 			run(t, s, &ledger{rows: rows, returns: c.returns}, c.calls, c.fails)
 		})
 	}
+}
+
+// TestHeldBack is the specification of a look at the queue for an item that was rebuilt.
+func TestHeldBack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		depth seckill.Depth
+		look  int // number of the look that the message asks for
+		back  int // units that are held back
+		fault string
+		calls string
+
+		awaiting int // orders that wait in the stock
+	}{
+		{"a message that asks for no look", seckill.Depth{}, 0, 5, "", "level", 0},
+		{"fewer are queued than orders wait in the stock", seckill.Depth{InFlight: 1, Delayed: 1}, 9, 5, "",
+			"level; send wake 0 in 1s; count; look 9 of b: 2; send wake 10 in 2s", 1},
+		{"nothing is queued but the message itself", seckill.Depth{InFlight: 1, Delayed: 1}, 1, 0, "",
+			"level; send wake 0 in 1s; count; look 1 of b: 0", 0},
+		{"two others are queued", seckill.Depth{Visible: 1, InFlight: 2, Delayed: 1}, 1, 5, "",
+			"level; send wake 0 in 1s; count; look 1 of b: 4; send wake 2 in 2s", 0},
+		{"more are queued than there are units", seckill.Depth{Visible: 900, InFlight: 1, Delayed: 1}, 1, 5, "",
+			"level; send wake 0 in 1s; count; look 1 of b: 10; send wake 2 in 2s", 0},
+		{"the count is older than the message that was hidden just now", seckill.Depth{InFlight: 1}, 1, 5, "",
+			"level; send wake 0 in 1s; count; look 1 of b: 10; send wake 2 in 2s", 0},
+		{"the count is older than the message itself", seckill.Depth{Delayed: 1}, 1, 5, "",
+			"level; send wake 0 in 1s; count; look 1 of b: 10; send wake 2 in 2s", 0},
+		{"a later look waits longer", seckill.Depth{Visible: 9, InFlight: 1, Delayed: 1}, 18, 5, "",
+			"level; send wake 0 in 1s; count; look 18 of b: 10; send wake 19 in 16s", 0},
+		{"the mark cannot be sent", seckill.Depth{}, 1, 5, "send", "level; send wake 0 in 1s", 0},
+		{"the queue does not answer", seckill.Depth{}, 1, 5, "count", "level; send wake 0 in 1s; count", 0},
+		{"the stock does not answer", seckill.Depth{InFlight: 1, Delayed: 1}, 1, 5, "look",
+			"level; send wake 0 in 1s; count; look 1 of b: 0", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			back := seckill.HeldBack{Units: c.back, Build: "b", Looks: c.look - 1}
+			s := &stock{depth: c.depth, awaiting: c.awaiting, back: back}
+			if c.fault != "" {
+				s.faults = map[string][]error{c.fault: {errNone}}
+			}
+			err := flow(t, s, &ledger{}).Wake(t.Context(), seckill.Message{Item: "1", Build: "b", Look: c.look})
+			if (err != nil) != (c.fault != "") {
+				t.Error(err)
+			}
+			s.made(t, c.calls)
+		})
+	}
+	for _, m := range []seckill.Message{{Item: "1", Build: "b", Look: 3}, {Item: "1", Build: "a", Look: 4}} {
+		s := &stock{back: seckill.HeldBack{Units: 5, Build: "b", Looks: 3}}
+		if err := flow(t, s, &ledger{}).Wake(t.Context(), m); err != nil {
+			t.Error(err)
+		}
+		s.made(t, "level")
+	}
+}
+
+// TestLooksAgain: a run asks for the next look.
+func TestLooksAgain(t *testing.T) {
+	t.Parallel()
+	held := seckill.HeldBack{Units: 3, Build: "b", Looks: 7}
+	run(t, &stock{back: held}, &ledger{}, "due; level; send wake 8 in 2s; compare; assert; compared", false)
+	run(t, &stock{faults: map[string][]error{"level": {errNone}}}, &ledger{},
+		"due; level; compare; assert; compared", true)
 }
 
 // TestDrift is the specification of a comparison of stock and ledger: which correction follows from a unit in the
@@ -231,9 +325,9 @@ func TestDrift(t *testing.T) {
 			if c.row != "" {
 				l.rows = []seckill.UnitRow{{Unit: 1, Order: c.row}}
 			}
-			calls := "due; compare; assert; compared"
+			calls := "due; level; compare; assert; compared"
 			if c.correction != "" {
-				calls = "due; compare; assert; " + c.correction + "; compared"
+				calls = "due; level; compare; assert; " + c.correction + "; compared"
 			}
 			run(t, &stock{seen: c.seen}, l, calls, false)
 		})
@@ -271,7 +365,7 @@ func TestCopiesOfBlocks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			calls := "due; compare; assert; compared"
+			calls := "due; level; compare; assert; compared"
 			if c.calls != "" {
 				calls += "; " + c.calls
 			}

@@ -41,7 +41,7 @@ func (w *willing) BuildStart(context.Context, time.Time, string, string) error {
 	return nil
 }
 
-func (w *willing) Install(_ context.Context, it seckill.Item, _ string, _, _, _ int) error {
+func (w *willing) Install(_ context.Context, it seckill.Item, _ string, _, _, _, _ int) error {
 	w.has[it.ID] = true
 	return nil
 }

@@ -33,7 +33,7 @@ func (s *scripted) BuildStart(context.Context, time.Time, string, string) error 
 	return s.call("build")
 }
 
-func (s *scripted) Install(context.Context, seckill.Item, string, int, int, int) error {
+func (s *scripted) Install(context.Context, seckill.Item, string, int, int, int, int) error {
 	return s.call("install")
 }
 

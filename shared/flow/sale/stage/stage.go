@@ -123,7 +123,7 @@ func (f *Flow) install(ctx context.Context, it seckill.Item) error {
 	token := f.IDs.Token()
 	err := f.Stock.BuildStart(ctx, f.Clock.Now(), it.ID, token)
 	if err == nil {
-		err = f.Stock.Install(ctx, it, token, 0, 0, 0)
+		err = f.Stock.Install(ctx, it, token, 0, 0, 0, 0)
 	}
 	if errors.Is(err, seckill.ErrBuildBusy) || errors.Is(err, seckill.ErrBuildLost) {
 		return nil // another run loads it
