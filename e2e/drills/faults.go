@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -40,11 +42,12 @@ type drill struct {
 	proxied bool
 	faults  []fault
 	account *limited // if nil, no account enforces limits
+	kept    bool     // whether each acknowledged order has to be placed
 }
 
 var drills = []drill{
-	{name: "redis-flush", faults: []fault{flush(0.15, 0.4, 0.7, 0.9)}},
-	{name: "redis-kill", faults: []fault{killRedis(0.3, 0.7)}},
+	{name: "redis-flush", faults: []fault{flush(0.15, 0.4, 0.7, 0.9)}, kept: true},
+	{name: "redis-kill", faults: []fault{killRedis(0.3, 0.7)}, kept: true},
 	{name: "redis-snapshot", faults: []fault{oldSnapshot(0.15, 0.6)}},
 	{name: "redis-frozen", faults: []fault{freezeRedis(0.3, 20*time.Second)}},
 	{name: "database", faults: []fault{inTurn(pauseDatabase(0.25, 7*time.Second), killDatabase(0.6))}},
@@ -108,7 +111,7 @@ func join(a, b string) string {
 // flush empties Redis each time a share is sold, if it holds something: after an earlier loss, once it is rebuilt.
 func flush(at ...float64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
-		lost := int64(0)
+		lost, longest := int64(0), time.Duration(0)
 		for _, share := range at {
 			if err := w.sold(ctx, share); err != nil {
 				return "", err
@@ -129,15 +132,17 @@ func flush(at ...float64) fault {
 				return "", fmt.Errorf("flush: %d units were held before, %d keys are left", held.Val(), keys.Val())
 			}
 			lost += held.Val()
+			longest = max(longest, w.pause(ctx))
 		}
-		return fmt.Sprintf("%d flushes, %d held units forgotten", len(at), lost), nil
+		return fmt.Sprintf("%d flushes, %d held units forgotten, sold again after at most %s", len(at), lost,
+			longest.Round(100*time.Millisecond)), nil
 	}
 }
 
 // killRedis kills Redis and starts it empty.
 func killRedis(at ...float64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
-		lost, unavailable := int64(0), w.unavailable.Load()
+		lost, unavailable, longest := int64(0), w.unavailable.Load(), time.Duration(0)
 		for _, share := range at {
 			if err := w.sold(ctx, share); err != nil {
 				return "", err
@@ -155,10 +160,37 @@ func killRedis(at ...float64) fault {
 				return "", err
 			}
 			lost += held
+			longest = max(longest, w.pause(ctx))
 		}
-		return fmt.Sprintf("%d kills, %d held units forgotten, %d requests unavailable", len(at), lost,
-			w.unavailable.Load()-unavailable), nil
+		return fmt.Sprintf("%d kills, %d held units forgotten, %d requests unavailable, sold again after at most %s",
+			len(at), lost, w.unavailable.Load()-unavailable, longest.Round(100*time.Millisecond)), nil
 	}
+}
+
+// pause returns how long an empty Redis sells nothing: until a unit is left that is not held back, or none is left. It
+// ends with the crowd.
+func (w *rig) pause(ctx context.Context) time.Duration {
+	began := time.Now()
+	for pause(ctx, look) {
+		it, err1 := w.client.HMGet(ctx, key("item"), "stock", "hw", "back").Result()
+		free, err2 := w.client.ZCard(ctx, key("free")).Result()
+		if errors.Join(err1, err2) != nil || it[0] == nil {
+			continue
+		}
+		stock, hw, back := number(it[0]), number(it[1]), number(it[2])
+		if left := int(free) + max(stock-hw, 0); left == 0 || left > back {
+			break
+		}
+	}
+	return time.Since(began)
+}
+
+// number returns the number at the beginning of a field, 0 if there is none.
+func number(field any) int {
+	text, _ := field.(string)
+	text, _, _ = strings.Cut(text, "|")
+	n, _ := strconv.Atoi(text) // of "", if there is no such field
+	return n
 }
 
 // heldUnits waits until Redis holds units of the item: after an earlier loss, until the rebuild.

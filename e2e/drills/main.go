@@ -205,6 +205,9 @@ func (s *shared) crowd(ctx context.Context, d *drill, w *rig, r *result) {
 	over()
 	<-done
 	r.fail(err)
+	if n := r.load.how("rejected"); d.kept && n > 0 {
+		r.fail(fmt.Errorf("%d orders were acknowledged and then rejected", n))
+	}
 	if d.account != nil && d.account.check != nil {
 		r.fail(d.account.check(w))
 	}

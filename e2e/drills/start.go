@@ -58,17 +58,17 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 		return nil, err
 	}
 	it := local.DemoItems(time.Now(), w.stock, limit)[1]
-	it.ID = item
-	if d.account != nil { // a row of the largest size: every read pays for all of it
+	it.ID, it.CreateTime = item, time.Now().Add(-time.Hour) // so that repair takes it for one that sold already
+	if d.account != nil {                                   // a row of the largest size: every read pays for all of it
 		it.Detail = strings.Repeat("<p>明前采摘，一芽一叶</p>", seckill.MaxDetail/len([]rune("<p>明前采摘，一芽一叶</p>")))
 	}
 	rows := dynamoledger.New(config(w.dynamo.addr), dynamoledger.Options{Prefix: w.prefix()})
 	if err := rows.Items().Put(ctx, it.Item, &it.Description); err != nil {
 		return nil, err
 	}
-	for w.client.Exists(ctx, key("item")).Val() == 0 { // until stage has loaded it
+	for w.client.Exists(ctx, key("item")).Val() == 0 || w.client.HExists(ctx, key("item"), "back").Val() {
 		if ctx.Err() != nil {
-			return nil, errors.New("the item is not loaded for sale")
+			return nil, errors.New("the item is not loaded for sale, or holds units back")
 		}
 		time.Sleep(restLook / 20)
 	}
