@@ -29,8 +29,8 @@ func TestRemovalStallsNobody(t *testing.T) {
 	w.server.Do(t, "CONFIG", "SET", "save", "") // a concurrent snapshot would be timed, too
 	w.must(w.stage.Run(t.Context()))            // the other item, 1001
 	old := seckill.Item{ID: "1002", Start: w.item.Start, End: w.item.End, Stock: 1, Limit: 1, Buckets: 1, Version: 1}
-	live, build := []string{"item", "free", "held", "res", "awaiting", "users"}, []string{"new", "new:free", "new:held",
-		"new:users"}
+	live := []string{"item", "free", "held", "res", "awaiting", "users", "buyers"}
+	build := []string{"new", "new:free", "new:held", "new:users", "new:buyers"}
 	keys := func(names []string) (out []string) {
 		for _, n := range names {
 			out = append(out, "{1002}:"+n)

@@ -123,9 +123,6 @@ func (s *Sim) askRefused(t Act) {
 	})
 }
 
-// importedItem is the item that an operator imports.
-const importedItem = "1003"
-
 // importItems makes an operator import a file: an item that sells tomorrow, each time with other values, and an item on
 // sale, whose change must be refused.
 func (s *Sim) importItems(t Act) {

@@ -204,6 +204,9 @@ func (w *World) allItems() []*seckill.Item {
 	return list
 }
 
+// importedItem is the item that an operator imports.
+const importedItem = "1003"
+
 // item returns one of them; the zero item if there is none.
 func (w *World) item(id string) *seckill.Item {
 	for _, it := range w.allItems() {

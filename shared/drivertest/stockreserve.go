@@ -152,6 +152,38 @@ var reserveCases = []stockCase{
 		e.level(0, 5, 2, 5)
 		must.Equal(e, 2, len(e.users()), "users; a refused one must not count")
 	}},
+	{"with a refusal that holds for everybody it says who may have bought, unless the caller knows", func(e *stockEnv) {
+		for _, user := range []string{"8", "7"} { // the second build takes over from the first
+			token := "tok" + user
+			must.OK(e, e.BuildStart(e.ctx, e.now, e.item.ID, token))
+			rows := []seckill.UnitRow{{Unit: 1, Order: oid(7), User: user}}
+			must.Get(e.BuildUnits(e.ctx, e.now, e.item.ID, token, rows))
+			e.now = e.now.Add(time.Minute)
+		}
+		must.OK(e, e.Install(e.ctx, e.item, "tok7", 1, 1, 1, 0))
+		e.reserved(1, "1", 3, 2, 3, 4)
+		e.reserved(2, "2", 1, 5)
+		said := e.refused(3, "3", 1, seckill.ReserveNone).Buyers
+		for user, want := range map[string]bool{"1": true, "2": true, "3": false, "7": true, "8": false} {
+			must.Equal(e, want, said.May(user), "user", user, "may have bought")
+		}
+		r := e.request(3, "3", 1)
+		r.Known = said.Version
+		must.Equal(e, seckill.Buyers{Version: said.Version}, must.Get(e.Reserve(e.ctx, e.now, r, true, resend)).Buyers)
+		e.confirmed(2, "2", 5)
+		must.OK(e, e.Return(e.ctx, e.item.ID, oid(2), "2", []int{5}))
+		e.reserved(4, "4", 1, 5)
+		if again := must.Get(e.Reserve(e.ctx, e.now, r, true, resend)).Buyers; again.Version == said.Version ||
+			!again.May("4") || !again.May("2") {
+			e.Errorf("after another purchase: version %q, as before: %q", again.Version, said.Version)
+		}
+		must.OK(e, e.Remove(e.ctx, e.item.ID), e.BuildStart(e.ctx, e.now, e.item.ID, "tok9"))
+		must.Get(e.BuildUnits(e.ctx, e.now, e.item.ID, "tok9", []seckill.UnitRow{{Unit: 1, Order: oid(9), User: "9"}}))
+		e.must(e.Install(e.ctx, e.item, "tok9", 1, 1, 1, 4))
+		said = e.refused(3, "3", 1, seckill.ReserveHeld).Buyers
+		must.Equal(e, []bool{true, false}, []bool{said.May("9"), said.May("7")}, "after a rebuild with as many buyers")
+		must.Equal(e, "", e.refused(3, "3", 2, seckill.ReserveHeld).Buyers.Bits, "bits with what not all are refused")
+	}},
 	{"the window is open from start to before end", func(e *stockEnv) {
 		e.install()
 		for at, want := range map[time.Time]seckill.ReserveCode{

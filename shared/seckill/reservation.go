@@ -30,6 +30,7 @@ type Request struct {
 	Given
 	Created time.Time // when buy received it, UTC, milliseconds
 	Trace   string    // the request id of the HTTP call, for logs only
+	Known   string    // the version of the item's buyers that the caller knows; not kept
 }
 
 // Given is what is known of a shopper with a purchase. Each step copies it as one, from the request to the order; the
@@ -218,7 +219,34 @@ type ReserveResult struct {
 	Start       time.Time // UTC
 	Limit       int       // units
 	Reservation Reservation
-	Waiting     bool // none are left, while reservations wait for the ledger's decision
+	Waiting     bool   // none are left, while reservations wait for the ledger's decision
+	Buyers      Buyers // with ReserveNone, ReserveHeld, ReserveLate and ReserveStopped
+}
+
+// Buyers are those who may have bought an item: all whose purchase the stock saw since it was built, or who held a unit
+// then; and a few others.
+type Buyers struct {
+	Version string // changes with them
+	Bits    string // a bitmap; "" if the caller knows the version, and for more than 16,384 buyers
+}
+
+// buyerBits is how many bits the bitmap of an item's buyers has: 16 KiB. Of those who did not buy, 1 % look as if they
+// had when there are 1,000 buyers, 7 % when there are 10,000, and 12 % at most.
+const buyerBits = 1 << 17
+
+// BuyerBit returns a user's bit in the bitmap of an item's buyers.
+func BuyerBit(user string) int {
+	h := uint32(2166136261) // FNV-1a
+	for i := range len(user) {
+		h = (h ^ uint32(user[i])) * 16777619
+	}
+	return int((h ^ h>>17) % buyerBits)
+}
+
+// May reports whether the user may have bought.
+func (b *Buyers) May(user string) bool {
+	n := BuyerBit(user)
+	return n/8 < len(b.Bits) && b.Bits[n/8]>>(7-n%8)&1 == 1
 }
 
 // RedrawCode is the stock's answer to a redraw.

@@ -32,7 +32,7 @@ func (p *partition) plan(opt *Options) int {
 		}
 		last = max(last, e.op.Call) // a loss after the last call has no influence
 		s := step{order: -1, refused: -1, call: e.op.Call, back: e.op.Return, op: e.op, seen: e.seen}
-		if p.translate(e, &s, opt.Truth[p.item]) {
+		if p.translate(e, &s, opt) {
 			p.steps = append(p.steps, s)
 		}
 	}
@@ -56,11 +56,11 @@ func (p *partition) lastReturn(from int64) int64 {
 }
 
 // translate fills in a step; false if the answer proves nothing about orders.
-func (p *partition) translate(e *entry, s *step, t *Truth) bool {
+func (p *partition) translate(e *entry, s *step, opt *Options) bool {
 	op, o := e.op, &e.op.Outcome
 	switch {
 	case op.Kind == Buy:
-		return p.translateBuy(op, s, t)
+		return p.translateBuy(op, s, opt)
 	case o.Kind == Missing && op.Kind == Newest:
 		s.do = none
 	case o.Kind == Missing:
@@ -81,8 +81,8 @@ func (p *partition) translate(e *entry, s *step, t *Truth) bool {
 	return true
 }
 
-func (p *partition) translateBuy(op *Op, s *step, t *Truth) bool {
-	o := &op.Outcome
+func (p *partition) translateBuy(op *Op, s *step, opt *Options) bool {
+	o, t := &op.Outcome, opt.Truth[p.item]
 	switch {
 	case op.made() != "" && op.Key != "":
 		s.do, s.order = acceptKey, p.slot(op.made())
@@ -101,7 +101,11 @@ func (p *partition) translateBuy(op *Op, s *step, t *Truth) bool {
 			return false
 		}
 		s.do, s.order, s.set = observe, p.slot(o.Order), anyState
-	case o.Code == seckill.CodeLimitReached || o.Code == seckill.CodeNotEnough:
+	case o.Code == seckill.CodeLimitReached || o.Code == seckill.CodeNotEnough ||
+		refusesEverybody(o.Code) && !lostIn(opt.Losses, p.began(), op.Return): // the stock forgets who bought
+		if refusesEverybody(o.Code) {
+			s.call -= opt.Stale // an instance remembers it
+		}
 		s.do, s.body = refuse, op.body()
 		if op.Key != "" {
 			s.refused = p.slot(p.orderOf(op.Key))
@@ -115,6 +119,20 @@ func (p *partition) translateBuy(op *Op, s *step, t *Truth) bool {
 		return false
 	}
 	return true
+}
+
+// began returns when the shopper first asked for something.
+func (p *partition) began() int64 {
+	first := p.entries[0].op.Call
+	for i := range p.entries {
+		first = min(first, p.entries[i].op.Call)
+	}
+	return first
+}
+
+// refusesEverybody reports whether a refusal is the same for all shoppers but those who bought.
+func refusesEverybody(code seckill.Code) bool {
+	return code == seckill.CodeSoldOut || code == seckill.CodeEnded || code == seckill.CodeStopped
 }
 
 // knows records the body of an order without a key.

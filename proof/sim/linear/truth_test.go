@@ -2,6 +2,7 @@ package linear
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -56,11 +57,48 @@ func TestRefusalsAreTrue(t *testing.T) {
 	}
 }
 
+// TestARepeatHearsTheSame: who bought hears of the order, not that nothing is left, unless an instance may remember
+// that from before, or the stock has lost data.
+func TestARepeatHearsTheSame(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		ops    []Op
+		losses []int64
+		stale  int64
+		lies   bool
+	}{
+		{"of an order that still waits", []Op{buys("k", 1).answered(accepted("a"))}, nil, 0, true},
+		{"remembered from before", []Op{buys("k", 1).answered(accepted("a"))}, nil, 1000, false},
+		{"after a loss", []Op{buys("k", 1).answered(accepted("a"))}, []int64{15}, 0, false},
+		{"of what was given back",
+			[]Op{buys("k", 1).answered(accepted("a")), looks("a", row("a", seckill.Expired))}, nil, 0, false},
+	} {
+		for _, key := range []string{"", "k"} {
+			for i := range c.ops {
+				if c.ops[i].Kind == Buy {
+					c.ops[i].Key = key
+				}
+			}
+			for _, code := range []seckill.Code{seckill.CodeSoldOut, seckill.CodeEnded, seckill.CodeStopped} {
+				last := looks("a", row("a", seckill.Queued))
+				if n := len(c.ops); c.ops[n-1].Kind != Buy {
+					last = c.ops[n-1]
+				}
+				ops := told(append(slices.Clone(c.ops), buys(key, 1).answered(refused(code, "")), last)...)
+				_, err := Check(ops, Options{Losses: c.losses, Stale: c.stale})
+				if (err != nil) != c.lies {
+					t.Errorf("%s, key %q, %s: got %v, want a contradiction: %t", c.name, key, code, err, c.lies)
+				}
+			}
+		}
+	}
+}
+
 func TestRefusalsWithoutTheTruthAreNotChecked(t *testing.T) {
 	ops := told(buys("", 1).answered(refused(seckill.CodeSoldOut, "")),
 		buys("", 1).answered(refused(seckill.CodeLimitReached, "")))
 	r, err := Check(ops, Options{})
-	if err != nil || r.Refusals != 0 || r.Operations != 1 {
-		t.Fatalf("got %+v, %v; want one operation, no refusal judged, no error", r, err)
+	if err != nil || r.Refusals != 0 || r.Operations != 2 {
+		t.Fatalf("got %+v, %v; want two operations, no refusal judged, no error", r, err)
 	}
 }

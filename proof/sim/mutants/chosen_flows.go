@@ -46,11 +46,11 @@ var chosenFlows = []choice{
 		`			_ = f.Stock.(seckill.ReservationKeeper).Confirm(ctx, seckill.Verdict{Item: p.Item, Order: res.Order, User: p.User})
 			return "", unconfirmed(res.Order, err)`},
 	{"refusal-fresh-forever", "buy keeps in memory for ever what the stock said about an item", buyGo,
-		`case !ok || !itemcache.Fresh(r.at, now):`, `case !ok:`},
+		`!ok || !itemcache.Fresh(r.at, now) ||`, `!ok ||`},
 	{"refusal-untold", "the stock does not hear that the ledger refused the user", consumeGo,
 		`		v.Refused = o.Placed`, `		_ = o.Placed`},
 	{"refusal-unread", "reserve does not look whom the ledger refused", "shared/driver/redisstock/reserve.lua",
-		`if it[9] then`, `if it[9] == '' then`},
+		`if it[9] and`, `if it[9] == '' and`},
 	{"ack-before-place", "consume deletes the message before it has placed the order", consumeGo,
 		`		err = f.order(ctx, d, m.Reservation)`,
 		`		_ = f.Orders.Delete(ctx, d)

@@ -227,9 +227,9 @@ if left <= 0 then`},
 	{"stock-never-grows", "added stock does not reach the stock", stockDir + "assert.lua",
 		`if tonumber(ARGV[7]) > tonumber(it[2]) then`, `if not call then`},
 	{"install-over-live", "a build is installed over what is installed", stockDir + "install.lua",
-		`call('EXISTS', KEYS[5]) == 1 or `, ``},
+		`call('EXISTS', KEYS[6]) == 1 or `, ``},
 	{"install-incomplete", "a build is installed whether it is whole or not", stockDir + "install.lua",
-		`if call('EXISTS', KEYS[5]) == 1 or call('HLEN', NHELD) ~= tonumber(ARGV[2]) or call('HLEN', NUSERS) ~= tonumber(ARGV[3])
+		`if call('EXISTS', KEYS[6]) == 1 or call('HLEN', NHELD) ~= tonumber(ARGV[2]) or call('HLEN', NUSERS) ~= tonumber(ARGV[3])
   or call('ZCARD', NFREE) ~= tonumber(ARGV[4]) - tonumber(ARGV[2]) then`,
-		`if call('EXISTS', KEYS[5]) == 1 then`},
+		`if call('EXISTS', KEYS[6]) == 1 then`},
 }

@@ -39,6 +39,8 @@ var slow = map[string]string{
 	"alone-above-the-amount":         "I17 after 1,389 seeds",
 	"gone-by-one":                    "I17 after 1,469 seeds",
 	"proofs-of-one-key":              "A1 after 2,702 seeds",
+	"memory-refuses-buyers":          "I12 after 1,282 seeds",
+	"buyers-not-noted":               "I12 after 1,282 seeds",
 	"signed-out-hoards":              "A5 after 3,414 seeds",
 	"cancels-unbounded":              "I2 after 4,133 seeds",
 	"held-order-shipped":             "I6 after 7,009 seeds",

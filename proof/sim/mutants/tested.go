@@ -79,6 +79,8 @@ var tested = map[string][2]string{
 	"far-unit-lost":             {"./shared/fake/memory", "TestStock"},
 	"acknowledged-late":         {"./shared/flow/sale/buy", "TestNothingIsAcknowledgedLate"},
 	"lost-order-not-restored":   {"./shared/fake/memory", "TestStock"},
+	"known-buyers-forgotten":    {"./shared/flow/sale/buy", "TestARepeatHearsTheSame"},
+	"buyers-not-built":          {"./shared/fake/memory", "TestStock"},
 	"one-look":                  {"./shared/fake/memory", "TestStock"},
 	"looks-of-an-earlier-build": {"./shared/fake/memory", "TestStock"},
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.

@@ -8,6 +8,6 @@ if at then
     return {'busy'}
   end
 end
-call('UNLINK', NEW, NFREE, NHELD, NUSERS)
+call('UNLINK', NEW, NFREE, NHELD, NUSERS, NBUYERS)
 call('HSET', NEW, 'token', ARGV[1], 'at', ARGV[2])
 return {'ok'}

@@ -1,13 +1,13 @@
 -- build_units: adds sold units to the build.
--- ARGV 1 token 2 now, then unit, order, user for each
+-- ARGV 1 token 2 now, then unit, order, user, bit of the user for each
 -- result {ok, users that the build had not seen before} | {lost}
 if lost(ARGV[1]) then
   return {'lost'}
 end
 touch(ARGV[2])
 local first = 0
-for i = 3, #ARGV, 3 do
-  local n, order, user = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+for i = 3, #ARGV, 4 do
+  local n, order, user, bit = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   if call('HSETNX', NHELD, n, order) == 1 then -- a row that was added before counts once
     local entries = call('HGET', NUSERS, user)
     if not entries then
@@ -22,6 +22,9 @@ for i = 3, #ARGV, 3 do
       end
     end
     call('HSET', NUSERS, user, entries)
+    if call('SETBIT', NBUYERS, bit, 1) == 0 then
+      call('HINCRBY', NEW, 'seen', 1)
+    end
   end
 end
 return {'ok', first}

@@ -12,6 +12,9 @@
 --       4 res       hash  order -> record
 --       5 awaiting  zset  order, score = when to send its message again (ms)
 --       6 users     hash  user -> "order:units,order:units", oldest first
+--       7 buyers    string bitmap: bit seckill.BuyerBit(user) is 1 for users whose purchase reserve saw, or the build.
+--                  Field seen of the item hash is its version: bits that are 1|the last order that added one, or the
+--                  token of the build
 --
 -- A record is state|count|units|none|backoff|created|user|hash|body. state: q queued, c confirmed. none: the number
 -- of the last drift pass begun when the stock first had no unit for it, or empty. body is opaque and may hold any

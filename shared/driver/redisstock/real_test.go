@@ -4,6 +4,7 @@ package redisstock_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime"
 	"strconv"
@@ -19,7 +20,8 @@ import (
 )
 
 // itemKeys lists all keys that the scripts use.
-var itemKeys = []string{"item", "free", "held", "res", "awaiting", "users", "new", "new:free", "new:held", "new:users"}
+var itemKeys = []string{"item", "free", "held", "res", "awaiting", "users", "buyers", "new", "new:free",
+	"new:held", "new:users", "new:buyers"}
 
 // batch is the number of histories per round trip.
 const batch = 50
@@ -62,6 +64,8 @@ func (r *real) outcomes(histories [][]Call) ([]Outcome, error) {
 			switch k {
 			case "free", "awaiting", "new:free":
 				sent[i].keys[key] = p.Do(ctx, "ZRANGE", key, 0, -1, "WITHSCORES")
+			case "buyers", "new:buyers":
+				sent[i].keys[key] = p.Do(ctx, "GET", key)
 			default:
 				sent[i].keys[key] = p.Do(ctx, "HGETALL", key)
 			}
@@ -76,6 +80,14 @@ func (r *real) outcomes(histories [][]Call) ([]Outcome, error) {
 		}
 		out[i].Keys = map[string]any{}
 		for key, c := range s.keys {
+			if c.Args()[0] == "GET" {
+				if text, err := c.Text(); err == nil {
+					out[i].Keys[key] = text
+				} else if !errors.Is(err, redis.Nil) {
+					return nil, err
+				}
+				continue
+			}
 			list, err := c.Slice()
 			if err != nil {
 				return nil, err

@@ -36,8 +36,8 @@ const (
 )
 
 type itemKeys struct {
-	live  []string // item free held res awaiting users
-	build []string // new new:free new:held new:users
+	live  []string // item free held res awaiting users buyers
+	build []string // new new:free new:held new:users new:buyers
 	all   []string // build, then live
 }
 
@@ -46,10 +46,10 @@ func (s *Stock) keysOf(item string) *itemKeys {
 		return k.(*itemKeys)
 	}
 	k := &itemKeys{}
-	for _, n := range []string{"item", "free", "held", "res", "awaiting", "users"} {
+	for _, n := range []string{"item", "free", "held", "res", "awaiting", "users", "buyers"} {
 		k.live = append(k.live, "{"+item+"}:"+n)
 	}
-	for _, n := range []string{"new", "new:free", "new:held", "new:users"} {
+	for _, n := range []string{"new", "new:free", "new:held", "new:users", "new:buyers"} {
 		k.build = append(k.build, "{"+item+"}:"+n)
 	}
 	k.all = slices.Concat(k.build, k.live)
@@ -192,15 +192,15 @@ func parseRecord(item, order, raw string) (seckill.Reservation, error) {
 func (s *Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
 	resend time.Duration) (seckill.ReserveResult, error) {
 	a, err := s.script(ctx, reserve, s.keysOf(r.Item).live, num(now.UnixMilli()), r.Order, r.User, num(r.Count),
-		flag(keyed),
-		r.BodyHash(), r.Body(), millis(resend))
+		flag(keyed), r.BodyHash(), r.Body(), millis(resend), num(seckill.BuyerBit(r.User)), r.Known)
 	if err != nil {
 		return seckill.ReserveResult{}, err
 	}
 	res := seckill.ReserveResult{Code: seckill.ReserveCode(a.word), Order: a.str(0)}
 	switch res.Code {
-	case seckill.ReserveNone:
+	case seckill.ReserveNone, seckill.ReserveLate, seckill.ReserveStopped, seckill.ReserveHeld:
 		res.Order, res.Waiting = "", a.num(0) > 0
+		res.Buyers = seckill.Buyers{Version: a.str(1), Bits: a.str(2)}
 	case seckill.ReserveEarly:
 		res.Order, res.Start = "", time.UnixMilli(int64(a.num(0))).UTC()
 	case seckill.ReserveLimit:
@@ -468,10 +468,10 @@ func (s *Stock) BuildUnits(ctx context.Context, now time.Time, item, token strin
 	error) {
 	total := 0
 	for chunk := range slices.Chunk(rows, buildChunk) {
-		args := make([]string, 0, 2+3*len(chunk))
+		args := make([]string, 0, 2+4*len(chunk))
 		args = append(args, token, num(now.UnixMilli()))
 		for _, r := range chunk {
-			args = append(args, num(r.Unit), r.Order, r.User)
+			args = append(args, num(r.Unit), r.Order, r.User, num(seckill.BuyerBit(r.User)))
 		}
 		a, err := s.script(ctx, buildUnits, s.keysOf(item).build, args...)
 		if err != nil {

@@ -1,12 +1,14 @@
 -- reserve: draws units for a request and stores the request whole (the outbox), or answers why not.
 -- ARGV 1 now 2 order 3 user 4 count 5 keyed (1 or 0) 6 body hash (count, address) 7 body 8 first re-send, ms from now
+--      9 bit of the user 10 the version of the buyers that the caller knows
 -- result {reserved, order, units} | {again, order, record} | {before|reused, order} | {limit, newest order, limit}
---        | {not_started, start in ms} | {not_installed|ended|stopped|blocked|few|held_back}
---        | {none, reservations that wait}
+--        | {not_started, start in ms} | {not_installed|blocked|few}
+--        | {none|ended|stopped|held_back, reservations that wait, version of the buyers, buyers, if it is another}
 local REFUSALS = 5 -- seckill.MaxRefusals
+local BUYERS = 16384 -- with more, too many others look like buyers: then '' says that nobody does
 local now, order, user, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local it = call('HMGET', ITEM, 'start', 'end', 'limit', 'stock', 'hw', 'stopped', 'b:' .. user, 'b:*' .. user,
-  'n:' .. user, 'back')
+  'n:' .. user, 'back', 'seen')
 if not it[1] then
   return {'not_installed'}
 end
@@ -45,18 +47,19 @@ end
 local function holds(ends)
   return ends and (ends == '0' or now < tonumber(ends))
 end
+local refusal -- the caller remembers it, and who has bought
 if now < tonumber(it[1]) then
   return {'not_started', it[1]}
 elseif now >= tonumber(it[2]) then
-  return {'ended'}
+  refusal = 'ended'
 elseif it[6] == '1' then
-  return {'stopped'}
+  refusal = 'stopped'
 elseif holds(it[7]) or holds(it[8]) then
   return {'blocked'}
 elseif units + count > tonumber(it[3]) then
   return {'limit', newest, it[3]}
 end
-if it[9] then
+if it[9] and not refusal then
   local n, ends = refusals(it[9], now)
   if now < ends then
     return {'blocked'}
@@ -68,15 +71,21 @@ local stock, hw, back = tonumber(it[4]), tonumber(it[5]), 0
 if it[10] then
   back = tonumber(string.match(it[10], '^%d+'))
 end
-if stock - hw - back < count then -- units that came back are needed, too
+if not refusal and stock - hw - back < count then -- units that came back are needed, too
   local left = available(stock, hw)
   if left <= 0 then
-    return {'none', call('ZCARD', AWAITING)}
+    refusal = 'none'
   elseif left < count then
     return {'few'}
   elseif left - back < count then
-    return {'held_back'}
+    refusal = 'held_back'
   end
+end
+local bits = tonumber(string.match(tostring(it[11]), '^%d+') or 0)
+if refusal then
+  local version = tostring(it[11])
+  local sent = version ~= ARGV[10] and bits <= BUYERS and (refusal ~= 'held_back' or count == 1)
+  return {refusal, call('ZCARD', AWAITING), version, sent and call('GET', KEYS[7]) or ''}
 end
 
 local drawn = {}
@@ -86,4 +95,7 @@ call('HSET', RES, order,
   'q|' .. count .. '|' .. csv .. '||' .. ARGV[8] .. '|' .. ARGV[1] .. '|' .. user .. '|' .. ARGV[6] .. '|' .. ARGV[7])
 call('ZADD', AWAITING, whole(now + tonumber(ARGV[8])), order)
 call('HSET', USERS, user, (entries and entries .. ',' or '') .. order .. ':' .. count)
+if call('SETBIT', KEYS[7], ARGV[9], 1) == 0 then
+  call('HSET', ITEM, 'seen', bits + 1 .. '|' .. order)
+end
 return {'reserved', order, csv}

@@ -9,7 +9,7 @@ import (
 //go:embed *.lua
 var files embed.FS
 
-// live begins with the six keys of an item, build with the four keys of a build.
+// live begins with the seven keys of an item, build with the five keys of a build.
 var (
 	reserve     = load("common", "reserve")
 	confirm     = load("common", "change_common", "confirm")

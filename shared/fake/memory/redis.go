@@ -130,7 +130,8 @@ func (r *Redis) Restore(s *Snapshot) {
 	r.db = s.db.clone()
 }
 
-// Dump returns every key's value: a hash as map[string]string, a sorted set as map[string]float64 (member to score).
+// Dump returns every key's value: a hash as map[string]string, a sorted set as map[string]float64 (member to score),
+// a string as itself.
 // Two Redises with equal dumps give equal answers, except for the order of a hash's fields.
 func (r *Redis) Dump() map[string]any {
 	r.mu.Lock()
@@ -147,6 +148,8 @@ func (r *Redis) Dump() map[string]any {
 			out[key] = fields
 		case *redisZSet:
 			out[key] = maps.Clone(v.scores)
+		case string:
+			out[key] = v
 		}
 	}
 	return out

@@ -20,6 +20,8 @@ const (
 	errRedisCursor  RedisError = "ERR invalid cursor"
 	errRedisHashInt RedisError = "ERR hash value is not an integer"
 	errRedisAdd     RedisError = "ERR increment or decrement would overflow"
+	errRedisOffset  RedisError = "ERR bit offset is not an integer or out of range"
+	errRedisBit     RedisError = "ERR bit is not an integer or out of range"
 	errRedisSlot    RedisError = "CROSSSLOT Keys in request don't hash to the same slot"
 )
 
@@ -72,7 +74,7 @@ func (r redisReply) value() any {
 	}
 }
 
-// redisDB is the keyspace: each key has a *redisHash or a *redisZSet that is not empty.
+// redisDB is the keyspace: each key has a *redisHash or a *redisZSet that is not empty, or a string.
 type redisDB map[string]any
 
 // hash returns the hash at a key, or nil if the key does not exist.
@@ -124,6 +126,8 @@ func (db redisDB) clone() redisDB {
 			c[key] = v.clone()
 		case *redisZSet:
 			c[key] = v.clone()
+		default:
+			c[key] = v
 		}
 	}
 	return c
@@ -143,6 +147,9 @@ var redisCommands = map[string]redisCommand{
 	"UNLINK": {run: redisDel, min: 1},
 	"RENAME": {run: redisRename, min: 2, max: 2, keys: 2},
 	"TYPE":   {run: redisType, min: 1, max: 1, keys: 1},
+
+	"GET":    {run: redisGet, min: 1, max: 1, keys: 1},
+	"SETBIT": {run: redisSetBit, min: 3, max: 3, keys: 1},
 
 	"HGET":    {run: redisHGet, min: 2, max: 2, keys: 1},
 	"HSET":    {run: redisHSet, min: 3, keys: 1},
@@ -238,6 +245,53 @@ func redisType(db redisDB, args []string) (redisReply, error) {
 		name = "hash"
 	case *redisZSet:
 		name = "zset"
+	case string:
+		name = "string"
 	}
 	return redisReply{kind: redisStatus, s: name}, nil
+}
+
+// text returns the string at a key; ok is false if the key does not exist.
+func (db redisDB) text(key string) (s string, ok bool, err error) {
+	switch v := db[key].(type) {
+	case nil:
+		return "", false, nil
+	case string:
+		return v, true, nil
+	default:
+		return "", false, errRedisType
+	}
+}
+
+func redisGet(db redisDB, args []string) (redisReply, error) {
+	s, ok, err := db.text(args[0])
+	if err != nil || !ok {
+		return redisReply{}, err
+	}
+	return redisString(s), nil
+}
+
+func redisSetBit(db redisDB, args []string) (redisReply, error) {
+	n, ok := redisParseInt(args[1])
+	if !ok || n < 0 || n > 1<<32-1 {
+		return redisReply{}, errRedisOffset
+	}
+	if args[2] != "0" && args[2] != "1" {
+		return redisReply{}, errRedisBit
+	}
+	s, _, err := db.text(args[0])
+	if err != nil {
+		return redisReply{}, err
+	}
+	if want := args[2] == "1"; int(n/8) < len(s) && (s[n/8]>>(7-n%8)&1 == 1) == want {
+		return redisBool(want), nil
+	}
+	b := append([]byte(s), make([]byte, max(int(n/8)+1-len(s), 0))...)
+	was, mask := b[n/8], byte(1)<<(7-n%8)
+	b[n/8] = was &^ mask
+	if args[2] == "1" {
+		b[n/8] |= mask
+	}
+	db[args[0]] = string(b)
+	return redisBool(was&mask != 0), nil
 }

@@ -50,6 +50,15 @@ var redisCommandCases = map[string][]redisStep{
 		{"HDEL h a none a", int64(1)}, {"HDEL h b c d", int64(3)}, {"EXISTS h", int64(0)}, {"HDEL h b", int64(0)},
 		{"HSET h a", redisArgs}, {"HSET h a 1 b", redisArgs}, {"hset h a 1", int64(1)},
 	},
+	"bits": {
+		{"SETBIT b 9 1", int64(0)}, {"SETBIT b 9 1", int64(1)}, {"GET b", "\x00@"}, {"SETBIT b 0 1", int64(0)},
+		{"GET b", "\x80@"}, {"SETBIT b 9 0", int64(1)}, {"GET b", "\x80\x00"}, {"GET none", nil},
+		{"SETBIT b -1 1", RedisError("ERR bit offset is not an integer or out of range")},
+		{"SETBIT b 4294967296 1", RedisError("ERR bit offset is not an integer or out of range")},
+		{"SETBIT b 1 2", RedisError("ERR bit is not an integer or out of range")},
+		{"HSET h f 1", int64(1)}, {"GET h", errRedisType}, {"SETBIT h 1 1", errRedisType},
+		{"HGET b f", errRedisType}, {"TYPE b", "string"},
+	},
 	"HINCRBY": {
 		{"HINCRBY h n 5", int64(5)}, {"HINCRBY h n -7", int64(-2)}, {"HGET h n", "-2"},
 		{"HSET h s 01 m 9223372036854775807 k -9223372036854775808", int64(3)},

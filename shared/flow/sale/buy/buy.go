@@ -56,12 +56,13 @@ type Flow struct {
 	unread map[string]time.Time // by item: when its row, which may have a limit that spans, could not be read
 }
 
-// refusal is an answer of the stock about an item, remembered for one second. It is the same for every shopper and
-// says nothing about a shopper's own purchase. start is when the sale begins.
+// refusal is an answer of the stock about an item, remembered for one second. It is the same for every shopper but
+// those who may have bought. start is when the sale begins.
 type refusal struct {
-	err   *seckill.Error
-	start time.Time
-	at    time.Time
+	err    *seckill.Error
+	start  time.Time
+	at     time.Time
+	buyers seckill.Buyers
 }
 
 // New returns an instance.
@@ -93,9 +94,11 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	if err := r.Check(); err != nil {
 		return "", err
 	}
-	if e := f.remembered(p.Item, now); e != nil {
+	e, known := f.remembered(p, now)
+	if e != nil {
 		return "", e
 	}
+	r.Known = known.Version
 	if err := f.admitted(ctx, p, now); err != nil {
 		return "", err
 	}
@@ -133,6 +136,9 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 		return res.Order, nil
 	}
 	f.Meter.Count(seckill.EventRefused, 1)
+	if res.Buyers.Version == known.Version {
+		res.Buyers = known
+	}
 	return "", f.refuse(res, p, now)
 }
 
@@ -159,23 +165,23 @@ func (f *Flow) refuse(res seckill.ReserveResult, p Purchase, now time.Time) erro
 		if res.Waiting {
 			at = at.Add(-soldOutSooner)
 		}
-		f.remember(p.Item, refusal{err: errSoldOut, at: at})
+		f.remember(p.Item, refusal{err: errSoldOut, at: at, buyers: res.Buyers})
 		return errSoldOut
 	case seckill.ReserveFew:
 		return errNotEnough
 	case seckill.ReserveHeld:
 		if p.Count == 1 { // a smaller purchase may find units
-			f.remember(p.Item, refusal{err: errHeldBack, at: now})
+			f.remember(p.Item, refusal{err: errHeldBack, at: now, buyers: res.Buyers})
 		}
 		return errHeldBack
 	case seckill.ReserveEarly:
 		f.remember(p.Item, refusal{start: res.Start, at: now})
 		return notStarted(res.Start, now)
 	case seckill.ReserveLate:
-		f.remember(p.Item, refusal{err: errEnded, at: now})
+		f.remember(p.Item, refusal{err: errEnded, at: now, buyers: res.Buyers})
 		return errEnded
 	case seckill.ReserveStopped:
-		f.remember(p.Item, refusal{err: errStopped, at: now})
+		f.remember(p.Item, refusal{err: errStopped, at: now, buyers: res.Buyers})
 		return errStopped
 	}
 	return seckill.AsError(errors.New("the stock answered " + string(res.Code)))
@@ -188,25 +194,29 @@ func notStarted(start, now time.Time) *seckill.Error {
 
 func tooMany(most int) error { return seckill.Invalid("count", "1.."+strconv.Itoa(most)) }
 
-// remembered returns the stock's refusal for an item within the last second, nil if the stock must be asked.
-func (f *Flow) remembered(item string, now time.Time) *seckill.Error {
+// remembered returns the stock's refusal for an item within the last second, nil if the stock must be asked: always for
+// a shopper who may have bought, and whose repeat hears the same. known are the buyers that f knows.
+func (f *Flow) remembered(p Purchase, now time.Time) (e *seckill.Error, known seckill.Buyers) {
 	f.mu.RLock()
-	r, ok := f.refused[item]
+	r, ok := f.refused[p.Item]
 	f.mu.RUnlock()
 	switch {
-	case !ok || !itemcache.Fresh(r.at, now):
-		return nil
+	case !ok || !itemcache.Fresh(r.at, now) || r.buyers.May(p.User):
+		return nil, r.buyers
 	case r.err != nil:
-		return r.err
+		return r.err, known
 	case now.Before(r.start.Add(-sure)):
-		return notStarted(r.start, now)
+		return notStarted(r.start, now), known
 	}
-	return nil // close to the start the stock decides, not the instance's clock
+	return nil, known // close to the start the stock decides, not the instance's clock
 }
 
 func (f *Flow) remember(item string, r refusal) {
 	f.mu.Lock()
-	f.refused[item] = r // bounded by the number of items: unknown ids never get here
+	if len(f.refused) >= seckill.MaxItems { // 16 KiB each
+		clear(f.refused)
+	}
+	f.refused[item] = r
 	f.mu.Unlock()
 }
 

@@ -84,6 +84,45 @@ func TestSoldOutIsRemembered(t *testing.T) {
 	}
 }
 
+// TestARepeatHearsTheSame checks that who may have bought is not told from memory that nothing is left: a shopper whose
+// answer was lost repeats the request without a key, and hears of the same order from every instance. Others cost the
+// stock nothing.
+func TestARepeatHearsTheSame(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(f *fixture){
+		"sold out": func(*fixture) {},
+		"ended":    func(f *fixture) { f.clock.Advance(f.item.End.Sub(f.clock.Now())) },
+		"stopped": func(f *fixture) {
+			f.item.Version, f.item.Stopped = f.item.Version+1, true
+			must.OK(t, f.stock.Assert(t.Context(), f.item))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t, 2, 1)
+			first, second := must.Get(f.buy("1", "", 1)), must.Get(f.buy("2", "key", 1))
+			end(f)
+			other := *f
+			other.Flow = buy.New(f.Deps)
+			for n, instance := range []*fixture{f, &other, f} {
+				for _, user := range []string{"3", "4"} {
+					if _, err := instance.buy(user, "", 1); err == nil {
+						t.Fatal("user", user, "buys")
+					}
+				}
+				asked := f.stock.reserves
+				if id, err := instance.buy("1", "", 1); id != first || err != nil {
+					t.Errorf("%d: order %q, %v; want %q", n, id, err, first)
+				}
+				if id, err := instance.buy("2", "key", 1); id != second || err != nil {
+					t.Errorf("%d: order %q, %v; want %q", n, id, err, second)
+				}
+				must.Equal(t, asked+2, f.stock.reserves, "reservations asked of the stock")
+				f.clock.Advance(time.Second) // the second time, the instance knows the buyers already
+			}
+		})
+	}
+}
+
 // TestNotEnoughIsNotRemembered checks that not_enough is not reused: it holds for one count only.
 func TestNotEnoughIsNotRemembered(t *testing.T) {
 	f := setup(t, 3, 3)
