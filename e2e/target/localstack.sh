@@ -17,13 +17,15 @@ names() {
   kill="'$here/kill.sh' container seckill-localstack-$1-lambda \"\$@\""
 }
 
-# Twice: an API has its id, and with it its address, from the first.
+# The API of a LocalStack that run.py started has the id that follows from the stack's name. Another has its id, and with it its address, from the first
+# deployment.
 deploy_stack() {
   mapfile -t parameters < <(parameters "$1" "$redis")
-  "$here/deploy.sh" "$1" "${parameters[@]}"
-  local public
+  local likely=${url/\{ApiId\}/${1//-/}} public
+  likely=${likely/\{ApiStage\}/live}
+  "$here/deploy.sh" "$1" "${parameters[@]}" "PublicUrl=$likely"
   public=$("$root/.tools/stackfile" -stack "$1" -url "$url" -o "$dir/$1.json")
-  "$here/deploy.sh" "$1" "PublicUrl=$public"
+  [ "$public" = "$likely" ] || "$here/deploy.sh" "$1" "PublicUrl=$public"
 }
 
 update_command() { echo "'$here/deploy.sh' $1 \"\$@\""; }
