@@ -175,7 +175,10 @@ func needed(env map[string]string, src *source, wires map[string][]right, step s
 			case "bus":
 				add(target(env["EVENT_BUS"]), r.action)
 			case "dead":
-				add(dead[queue(c.field)], r.action)
+				// Depth counts a dead-letter queue only if there is one.
+				if id := dead[queue(c.field)]; id != "" || c.method != "Depth" {
+					add(id, r.action)
+				}
 			default:
 				on, rows, isShared := strings.Cut(r.on, " ")
 				name, index, _ := strings.Cut(on, "/")
