@@ -36,6 +36,7 @@ var slow = map[string]string{
 	"earlier-bills-unasked":          "I6 after 27,020 seeds",
 	"old-list-undoes-a-block":        "A4 after 949 seeds",
 	"refund-wanted-again-by-nobody":  "L1 after 953 seeds",
+	"given-up-at-once":               "I14 after 1,068 seeds",
 	"alone-above-the-amount":         "I17 after 1,389 seeds",
 	"gone-by-one":                    "I17 after 1,469 seeds",
 	"proofs-of-one-key":              "A1 after 2,702 seeds",
