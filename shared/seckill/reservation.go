@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
+	"hash/fnv"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -236,11 +237,10 @@ const buyerBits = 1 << 17
 
 // BuyerBit returns a user's bit in the bitmap of an item's buyers.
 func BuyerBit(user string) int {
-	h := uint32(2166136261) // FNV-1a
-	for i := range len(user) {
-		h = (h ^ uint32(user[i])) * 16777619
-	}
-	return int((h ^ h>>17) % buyerBits)
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(user)) // never fails
+	n := h.Sum32()
+	return int((n ^ n>>17) % buyerBits)
 }
 
 // May reports whether the user may have bought.

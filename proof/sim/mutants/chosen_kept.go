@@ -42,7 +42,7 @@ var chosenKept = []choice{
 		`		res.Buyers = known
 `, ``},
 	{"buyers-not-noted", "the stock does not note who buys", "shared/driver/redisstock/reserve.lua",
-		`call('SETBIT', KEYS[7], ARGV[9], 1)`, `call('SETBIT', KEYS[7], ARGV[9], 0)`},
+		`call('SETBIT', BUYERS, ARGV[9], 1)`, `call('SETBIT', BUYERS, ARGV[9], 0)`},
 	{"buyers-not-built", "a rebuild forgets who has bought", "shared/driver/redisstock/build_units.lua",
 		`call('SETBIT', NBUYERS, bit, 1)`, `call('SETBIT', NBUYERS, bit, 0)`},
 	{"one-look", "one look lets go of what it did not count", holdLua,

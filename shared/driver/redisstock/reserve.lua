@@ -5,7 +5,8 @@
 --        | {not_started, start in ms} | {not_installed|blocked|few}
 --        | {none|ended|stopped|held_back, reservations that wait, version of the buyers, buyers, if it is another}
 local REFUSALS = 5 -- seckill.MaxRefusals
-local BUYERS = 16384 -- with more, too many others look like buyers: then '' says that nobody does
+local BUYERS = KEYS[7]
+local MOST = 16384 -- buyers: with more, too many others look like one, and nobody is told who they are
 local now, order, user, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local it = call('HMGET', ITEM, 'start', 'end', 'limit', 'stock', 'hw', 'stopped', 'b:' .. user, 'b:*' .. user,
   'n:' .. user, 'back', 'seen')
@@ -81,11 +82,13 @@ if not refusal and stock - hw - back < count then -- units that came back are ne
     refusal = 'held_back'
   end
 end
-local bits = tonumber(string.match(tostring(it[11]), '^%d+') or 0)
 if refusal then
-  local version = tostring(it[11])
-  local sent = version ~= ARGV[10] and bits <= BUYERS and (refusal ~= 'held_back' or count == 1)
-  return {refusal, call('ZCARD', AWAITING), version, sent and call('GET', KEYS[7]) or ''}
+  local version, buyers = tostring(it[11]), ''
+  if version ~= ARGV[10] and (refusal ~= 'held_back' or count == 1)
+    and tonumber(string.match(version, '^%d+') or 0) <= MOST then
+    buyers = call('GET', BUYERS) or ''
+  end
+  return {refusal, call('ZCARD', AWAITING), version, buyers}
 end
 
 local drawn = {}
@@ -95,7 +98,7 @@ call('HSET', RES, order,
   'q|' .. count .. '|' .. csv .. '||' .. ARGV[8] .. '|' .. ARGV[1] .. '|' .. user .. '|' .. ARGV[6] .. '|' .. ARGV[7])
 call('ZADD', AWAITING, whole(now + tonumber(ARGV[8])), order)
 call('HSET', USERS, user, (entries and entries .. ',' or '') .. order .. ':' .. count)
-if call('SETBIT', KEYS[7], ARGV[9], 1) == 0 then
-  call('HSET', ITEM, 'seen', bits + 1 .. '|' .. order)
+if call('SETBIT', BUYERS, ARGV[9], 1) == 0 then
+  call('HSET', ITEM, 'seen', tonumber(string.match(tostring(it[11]), '^%d+') or 0) + 1 .. '|' .. order)
 end
 return {'reserved', order, csv}
